@@ -1,11 +1,11 @@
 """Measure how long ``autograder report`` and ``autograder marks`` take for a graded class.
 
-``python benchmarks/class_report.py --students 20 2000`` grades a simulated class of different notebooks, and prints the
-seconds of the two commands, including startup, and their processor time, which other work on the machine hardly
-changes. For a large class, only the first 100 notebooks are run. The others are copies with another student's name in a
-comment and get the same verdicts, because thousands of runs would take an hour without changing the measurement.
+``python benchmarks/class_report.py --students 20 2000`` grades a simulated class of different notebooks. For each
+command, it prints the elapsed time, including startup, and the processor time, which hardly depends on other work on the
+machine. For a large class, only the first 100 notebooks are run. All further notebooks are copies with another student's
+name in a comment. They get the same verdicts, because thousands of runs would take an hour without changing the result.
 
-``--open`` also opens the report in Chromium, and prints how long that, a search and a sort take.
+``--open`` also opens the report in Chromium, and prints how long opening, searching and sorting take.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def opened(page: Path) -> dict[str, float]:
-    """Return the seconds until Chromium has opened ``page``, shown all its marks, searched them and sorted them."""
+    """Return the seconds that Chromium takes to open ``page``, to show all marks, to search them and to sort them."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - only for --open
 
     taken = {}

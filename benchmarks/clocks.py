@@ -1,4 +1,4 @@
-"""Time whole commands as a user at a terminal would, and compare them."""
+"""Measure how long whole commands take, as for a user at a terminal, and print the results."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["command", "environment", "row", "seconds"]
 
 
 def environment() -> dict[str, str]:
-    """Return this environment with the interpreter's own commands (nbgrader, alembic, jupyter) first on the path.
+    """Return a copy of this process's environment with the interpreter's own commands (nbgrader, alembic, jupyter) first on the path.
 
-    Modules are compiled once, as in any installation, whatever this environment says.
+    Compiled modules are stored, as in any installation, even if this process's environment forbids it.
     """
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -38,5 +38,5 @@ def seconds(words: list[str], folder: Path, *, may_fail: bool = False) -> float:
 
 
 def row(what: str, found: str, target: str) -> None:
-    """Print one line of the result."""
+    """Print a result and its target in one line."""
     print(f"{what:<74} {found:>12}   target {target}", flush=True)

@@ -1,7 +1,7 @@
 """Measure what one endless loop costs a class that is graded by one worker: no more than its own time limit.
 
 ``python benchmarks/endless_loop.py --students 100`` grades a class twice, without and with one student whose function
-never returns, and prints the difference as a share of the time that one submission may take.
+never returns, and prints the difference in time as a share of the time limit of one submission.
 """
 
 from __future__ import annotations

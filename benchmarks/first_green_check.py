@@ -1,9 +1,9 @@
 """Measure how long a learner waits on the site of the course for the first green check, with all files in the browser's cache.
 
 ``python benchmarks/first_green_check.py`` builds a site of the first two chapters with its own Pyodide, and opens chapter 0 in
-Chromium to fill the cache. Then it starts Chromium again with the same cache, opens the chapter, and runs its cells from the
-top, with a right function, until the card of the first exercise is green. As a calibration, it loads Pyodide with NumPy in an
-empty page of the same site. ``--site FOLDER`` measures a site that was built before.
+Chromium to fill the cache. Then it starts Chromium again with the same cache and opens the chapter. It inserts a correct
+function, and runs the cells from the top until the card of the first exercise is green. As a calibration, it loads Pyodide
+with NumPy in an empty page of the same site. ``--site FOLDER`` measures a site that was built before.
 """
 
 from __future__ import annotations
@@ -42,10 +42,11 @@ PARTS = {
     "packages": "the cells above the exercise, which load Matplotlib",
     "check": "the cell with the function, and its check",
 }
-# No host except this machine can be resolved. A page is not routed through the test driver, because this would turn the cache off.
+# These flags keep Chromium from resolving any host except this machine. Requests are not routed through the test driver, because
+# this would turn the cache off.
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
 
-# Runs in the page. Returns the seconds from ``started``, a time since the epoch, to the end of each part.
+# This script runs in the page. It returns the seconds from ``started``, in seconds since the epoch, to the end of each part.
 RUN = """async ([exercise, code, started]) => {
     const ends = {}, ended = (part) => { ends[part] = Date.now() / 1000 - started; };
     const until = async (found) => { while (!found()) await new Promise((go) => setTimeout(go, 20)); return found(); };
@@ -98,7 +99,7 @@ def served(site: Path) -> Iterator[str]:
 
 @contextmanager
 def chromium(profile: Path) -> Iterator[BrowserContext]:
-    """Start Chromium with the cache in its ``profile``."""
+    """Start Chromium with the cache in ``profile``, and yield its context."""
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     with sync_playwright() as playwright:
         context = playwright.chromium.launch_persistent_context(profile, executable_path=path, args=FLAGS)
@@ -107,7 +108,7 @@ def chromium(profile: Path) -> Iterator[BrowserContext]:
 
 
 def first_green_check(profile: Path, address: str, code: str) -> dict[str, float]:
-    """Open the first chapter in a new browser, and return the seconds until each part ended, up to the first green card."""
+    """Open the first chapter in a new browser, and return the seconds until the end of each part. The last part ends with the first green card."""
     with chromium(profile) as context:
         page = context.new_page()
         page.set_default_timeout(600_000)
@@ -115,7 +116,7 @@ def first_green_check(profile: Path, address: str, code: str) -> dict[str, float
         page.goto(f"{address}/lab/index.html?path={CHAPTERS[0]}/{CHAPTERS[0]}.ipynb")
         page.wait_for_function(
             "() => window.jupyterapp && !location.search.includes('path=')"
-        )  # the page goes to another address
+        )  # JupyterLab changes the address of the page
         ends = page.evaluate(RUN, [EXERCISE, code, started])
         expect(page.locator(".ag-card.ag-good").filter(has_text=EXERCISE)).to_contain_text("Well done")
     return ends

@@ -1,9 +1,9 @@
 """Measure how often the line of a mistake is found, and whether it is the changed line.
 
-``python benchmarks/locating.py`` takes the mutants of every reference that the checks reject (each has one line that is
-known to be wrong) and every misconception with its name withheld, and locates the mistake in each as grading does. It
-prints how many mutants are located, and how many of these correctly: the changed line is among the named ones.
-``--seconds`` are of processor time, so that other work on the machine changes little.
+``python benchmarks/locating.py`` locates mistakes as grading does. It tries every mutant that the checks reject, in which the
+wrong line is known, and every misconception, with its name withheld. It prints how many mistakes are located. For
+mutants, it also prints how often the changed line is among the reported lines. ``--seconds`` limits the processor time
+of one search, so other work on the machine changes the results little.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def report(kind: str, rows: list[Row], *, misses: bool = False) -> None:
-    """Print the shares, by exercise and in all."""
+    """Print how many mistakes of one ``kind`` were located, by exercise and in all."""
     located = [r for r in rows if r["lines"]]
     true = [r for r in located if not r["changed"] or set(r["lines"]) & set(r["changed"])]
     for exercise, count in Counter(r["exercise"] for r in rows).items():
@@ -96,7 +96,7 @@ def report(kind: str, rows: list[Row], *, misses: bool = False) -> None:
 
 
 def measured(chapter: str, most: int, seconds: float, *, named: bool = True) -> list[Row]:
-    """Locate the mistakes in a chapter's mutants and misconceptions, and count the results."""
+    """Locate the mistakes in a chapter's mutants and misconceptions, and return one row for each mistake."""
     warnings.simplefilter("ignore")  # a mutant may compute nonsense
     os.environ["AUTOGRADER_COURSE_SECRET"] = "the same for every recording"  # noqa: S105 - it hides nothing
     return list(_measured(chapter, most, seconds, named=named))

@@ -1,9 +1,9 @@
 """Measure what locating unnamed mistakes costs a class.
 
-``python benchmarks/locating_cost.py`` grades a simulated class with ``c.Course.locate_seconds`` at 0 and at its
-default, in turn, and prints the ratio of processor time, inside and outside of the sandbox. ``--different`` uses a
-class in which every student has one unnamed mistake, with as few equal ones as possible, so that only the budget of the
-class limits the search.
+``python benchmarks/locating_cost.py`` grades a simulated class alternately with ``c.Course.locate_seconds`` at 0
+and at its default. It prints the ratio of the processor times, which include the sandbox. ``--different`` uses a class
+in which every student has one unnamed mistake, and as few students as possible have the same mistake. Then only the
+budget of the class limits the search.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _fill_with_mistakes(course: Course, students: int, chapter: str) -> int:
 
 
 def _unnamed(course: Course, chapter: str, most: int) -> list[tuple[str, str]]:
-    """Return wrong mutants of right solutions that have no name, as exercise and source, with the exercises in turn."""
+    """Return (exercise, source) pairs of mutants that fail the checks and match no named misconception, alternating between the exercises."""
     checks = load_checks(course, chapter)
     checks.shrinks = False
     judge = Judge(checks)
@@ -109,7 +109,7 @@ def _unnamed(course: Course, chapter: str, most: int) -> list[tuple[str, str]]:
 
 
 def _graded(course: Course, chapter: str) -> tuple[float, int, int]:
-    """Return the seconds of processor time, the number of located unnamed mistakes, and the number of all."""
+    """Grade the class. Return the seconds of processor time, and how many unnamed mistakes were located and how many exist in all."""
     before = sum(_seconds())
     outcomes = list(grade(course, handed_in(course, chapter), deliver=verdict_only))
     unnamed = [e for o in outcomes for e in o.verdict.exercises if e.may_be_located]

@@ -33,7 +33,7 @@ def main() -> None:
         for number in range(students):
             shutil.copytree(stock / "release" / "ps1", stock / "submitted" / f"student{number:04}" / "ps1")
             solved = stock / "submitted" / f"student{number:04}" / "ps1" / "problem1.ipynb"
-            if number % 2:  # every other student hands in the solution, the rest a blank notebook
+            if number % 2:  # every second student submits the solution, and the others submit a blank notebook
                 shutil.copyfile(stock / "source" / "ps1" / "problem1.ipynb", solved)
         shutil.copytree(stock, confined)
         line = DOCS.read_text("utf-8").split("```python\n")[1].split("```")[0]

@@ -1,9 +1,9 @@
 """Record every verdict on a broad corpus, so that the verdicts before and after a change can be compared.
 
 ``python benchmarks/record_verdicts.py before.jsonl`` judges each misconception, each alternative and a share of the
-mutants of every chapter, by all checks and by the recorded examples, and grades a simulated class of each chapter in
-the sandbox, including hostile and broken notebooks. After the change, ``python benchmarks/record_verdicts.py
-after.jsonl --against before.jsonl`` prints the differences, which should be none except the intended ones.
+mutants of every chapter, both with all checks and with the recorded examples. It also grades a simulated class of each
+chapter in the sandbox, including hostile and broken notebooks. After the change, ``python
+benchmarks/record_verdicts.py after.jsonl --against before.jsonl`` prints the differences. All of them should be intended.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Line = tuple[str, dict[str, Any]]
 
 
 def main() -> None:
-    """Record, and compare if there is a file to compare with."""
+    """Record the verdicts, and compare them with an earlier recording if there is one."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("output", type=Path)
     parser.add_argument("--against", type=Path)
@@ -72,7 +72,7 @@ def main() -> None:
 
 
 def functions(chapter: str) -> list[Line]:
-    """Return the verdicts on a chapter's known solutions and mutants, by every check and by the recorded examples."""
+    """Return the verdicts on a chapter's known solutions and mutants, with every check and with the recorded examples."""
     course = load_course(HERE)
     return list(_functions(course, chapter, Judge(load_checks(course, chapter))))
 
@@ -127,12 +127,12 @@ def classes(chapters: list[str]) -> list[Line]:
 
 
 def read(path: Path) -> dict[str, dict[str, Any]]:
-    """Return a recording, by name."""
+    """Return the verdicts in the recording at ``path``, by name."""
     return dict(json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
 
 
 def differ(before: Mapping[str, Any], after: Mapping[str, Any]) -> int:
-    """Print the differences by key, each one once with its count, and return the number of lines that differ."""
+    """Print each difference between two recordings once, with its count. Return the number of verdicts that differ."""
     changed = [name for name in before if name in after and before[name] != after[name]]
     seen: dict[str, list[str]] = {}
     for name in changed:

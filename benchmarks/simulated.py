@@ -1,7 +1,7 @@
 """Create a class for measurements: a copy of the course in a new folder, and the submissions of its students.
 
-The mix is the demonstration's (solved, half done, slips, alternatives, blank, crashing …) without attackers. Every
-notebook differs from every other, and has the outputs of "Restart and run all", as real notebooks do.
+The mix of notebooks is that of the demonstration (solved, half done, slips, alternatives, blank, crashing …), without
+attackers. Every notebook is different, and has the outputs of "Restart and run all", as real notebooks do.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CHAPTER = "ch1_weighted_averaging"
 
 
 def course_in(folder: Path, *lines: str) -> Course:
-    """Return a copy of the course in ``folder``, with these lines added to its configuration."""
+    """Copy the course to ``folder``, add ``lines`` to its configuration, and return the copy."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     copy_course(load_course(HERE), folder)
@@ -49,7 +49,7 @@ def course_in(folder: Path, *lines: str) -> Course:
 
 
 def fill(course: Course, students: int, chapter: str = CHAPTER, *, bare: bool = False) -> list[Path]:
-    """Submit ``students`` different notebooks of ``chapter`` (without outputs if ``bare``). Return their paths in the same order."""
+    """Submit ``students`` different notebooks of ``chapter`` (without outputs if ``bare``). Return their paths."""
     known: dict[str, dict[str, Any]] = {}
     paths = []
     with closing(open_worker(course.limits, list(course.packages))) as worker:
@@ -61,9 +61,9 @@ def fill(course: Course, students: int, chapter: str = CHAPTER, *, bare: bool = 
 
 
 def join_in(course: Course, graded: Sequence[Path], students: int, chapter: str = CHAPTER) -> None:
-    """Extend the class to ``students``: each new student submits a notebook of ``graded`` with their own name in it.
+    """Extend the class to ``students`` students. Each new student submits a copy of a notebook in ``graded``, with their own name.
 
-    Its verdict is stored as if it had been run, because a name in a comment changes no verdict.
+    The copy gets the verdict of the original without being run, because a name in a comment changes no verdict.
     """
     cache = VerdictCache.of(course, chapter, GradingOptions().cache_inputs)
     known = []
@@ -87,7 +87,7 @@ def _handed_in(course: Course, student: str, chapter: str, data: bytes) -> Path:
 
 
 def _name(student: str) -> bytes:
-    """Return the line with a student's name as in a notebook's JSON."""
+    """Return the comment line with a student's name as it appears in a notebook's JSON."""
     return f"# {student}\\n".encode()
 
 
@@ -109,7 +109,7 @@ def _run(data: bytes, worker: Worker, known: dict[str, dict[str, Any]] | None) -
 
 
 def _signed(document: dict[str, Any] | bytes, student: str) -> bytes:
-    """Return the notebook with its student's name in its last code cell, so that no two are equal."""
+    """Return the notebook with the student's name in its last solution cell, so that no two notebooks are equal."""
     if isinstance(document, bytes):
         return document
     document = json.loads(json.dumps(document))

@@ -2,7 +2,7 @@
 
 ``python benchmarks/stages.py`` grades a simulated class of each chapter with one worker, and prints milliseconds per
 notebook. Processor time is independent of the number of cores, and other work on the machine changes it little.
-``--chapters ch1_weighted_averaging`` is faster. ``--redraw`` draws every picture.
+``--chapters ch1_weighted_averaging`` measures only that chapter. ``--redraw`` draws every picture again.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from autograder.course.course import Course
 
 AIM = {CHAPTER: 45}  # milliseconds, in the grader and in the sandbox together
-FIRST = 5  # notebooks that warm things up and are not counted
+FIRST = 5  # the first notebooks warm up the caches and are not counted
 STAGES = {
     "read the notebook, restore locked cells": (Submission, "__init__"),
     "open sandboxes and send the notebook's cells": (Worker, "open"),
@@ -76,9 +76,10 @@ def main() -> None:
 
 
 def _costs(course: Course, chapter: str) -> tuple[dict[str, float], float]:
-    """Return the milliseconds of processor time for each notebook: of each stage in the grader, and of the sandbox.
+    """Return the milliseconds of processor time per notebook, for each stage in the grader and for the sandbox.
 
-    The grader's time is the mean without the tenth at either end. The sandbox's is the mean of all, because its clock is too coarse for one.
+    A stage's time is the mean without the fastest and the slowest tenth of the notebooks. The sandbox's time is the mean of all
+    notebooks, because its clock is too coarse for a single notebook.
     """
     rows: list[dict[str, float]] = []
     spent: dict[str, float] = defaultdict(float)
@@ -90,13 +91,13 @@ def _costs(course: Course, chapter: str) -> tuple[dict[str, float], float]:
             rows.append({**spent, REST: now - ours - sum(spent.values())})
             if len(rows) == FIRST:
                 jail = -_below()
-            elif len(rows) == len(jobs):  # read it before the sandbox ends, because its time is then lost
+            elif len(rows) == len(jobs):  # read the time before the sandbox ends, because it is lost afterwards
                 jail += _below()
             spent.clear()
             ours = time.process_time()  # without the time that measuring takes
     rows = rows[FIRST:]
     count = len(rows)
-    aside = count // 10  # the number of the quickest, and of the slowest, that are left out
+    aside = count // 10  # how many of the fastest notebooks, and how many of the slowest, are left out
     costs = {}
     for stage in (*STAGES, REST):
         values = sorted(row.get(stage, 0.0) for row in rows)
@@ -105,7 +106,7 @@ def _costs(course: Course, chapter: str) -> tuple[dict[str, float], float]:
 
 
 def _below() -> float:
-    """Return the seconds of processor time of all processes below this one, including ended children."""
+    """Return the seconds of processor time that this process's descendants have used, including the ended children of each."""
     seconds = 0.0
     for child in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess):
@@ -116,8 +117,8 @@ def _below() -> float:
 
 @contextmanager
 def _clocked(spent: dict[str, float]) -> Iterator[None]:
-    """Time the functions of the stages. If one stage contains another, the inner one's time is not counted twice."""
-    running: list[float] = []  # the seconds spent within each stage that has begun
+    """Add the time of each stage to ``spent`` during the block. If a stage runs inside another, only the inner stage counts its time."""
+    running: list[float] = []  # for each stage that is running, the seconds spent in its inner stages
 
     def clocked(stage: str, whole: Any) -> Any:
         def run(*args: Any, **kwargs: Any) -> Any:

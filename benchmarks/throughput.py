@@ -2,7 +2,7 @@
 
 ``python benchmarks/throughput.py --students 100 1000 --stock 25`` measures whole commands, including startup, in one
 run on one machine and prints ratios. The standard command runs on a sample of the same notebooks, because it takes a
-second or more for each. Its configuration is nbgrader's own, and its check cells run the visible checks. ``autograder
+second or more per notebook. Its configuration is nbgrader's own, and its check cells run the visible checks. ``autograder
 grade`` runs the hidden checks as well.
 """
 
@@ -81,7 +81,7 @@ def main() -> None:
 
 
 def _class(folder: Path, size: int, chapter: str, *, bare: bool) -> Path:
-    """Return a course folder, released and with ``size`` submissions. It is created only once."""
+    """Return ``folder`` with a released course and ``size`` submissions. The course is created only once."""
     if not (folder / "ready").is_file():
         course = course_in(folder)
         fill(course, size, chapter, bare=bare)
@@ -94,7 +94,7 @@ def _class(folder: Path, size: int, chapter: str, *, bare: bool) -> Path:
 
 
 def _grade(folder: Path, chapter: str, line: str = "") -> float:
-    """Return the seconds to grade the class without any stored result."""
+    """Delete all stored results, grade the class, and return the seconds that this takes."""
     for name in (".autograder/verdicts", "autograded", "feedback"):
         shutil.rmtree(folder / name, ignore_errors=True)
     shutil.copy(folder / "gradebook.fresh", folder / "gradebook.db")
@@ -105,14 +105,14 @@ def _grade(folder: Path, chapter: str, line: str = "") -> float:
 
 
 def _stock(folder: Path, size: int, sample: int, chapter: str) -> float:
-    """Return the seconds that nbgrader takes for each notebook of a sample of the same class, spread evenly over it."""
+    """Return the seconds per notebook that nbgrader takes for a sample of the same class. The sample is spread evenly over the class."""
     stock, ours = folder / "stock", folder / f"class-{size}"
     shutil.rmtree(stock, ignore_errors=True)
     (stock / "source").mkdir(parents=True)
     shutil.copytree(HERE / "source" / chapter, stock / "source" / chapter)
     (stock / "nbgrader_config.py").write_text(STOCK)
     seconds(command("nbgrader", "generate_assignment", chapter), stock)
-    from autograder.course.course import load_course  # noqa: PLC0415 - in addition to the requested folder
+    from autograder.course.course import load_course  # noqa: PLC0415 - only needed here
 
     examples = record_examples(load_course(ours), chapter)
     students = sorted(path.name for path in (ours / "submitted").iterdir())

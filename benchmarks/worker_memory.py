@@ -1,7 +1,7 @@
 """Measure the memory of a grading worker, inside and outside of the sandbox, while it grades one submission after another.
 
-``python benchmarks/worker_memory.py --submissions 1000`` prints the resident memory of the grading process, and of the
-sandbox's warm process, after a quarter, after half of the submissions, and at the end.
+``python benchmarks/worker_memory.py --submissions 1000`` prints the resident memory of the grading process and of the
+sandbox's warm process, after a quarter and after half of the submissions, and at the end.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def solved_notebook(
     - for a quiz, a function without arguments that returns ``{variable: answer}``, or such a mapping
     - the source of the cell
 
-    Raises ``NotebookError`` if there is no such stub.
+    Raises ``NotebookError`` if one of the exercises has no stub cell.
     """
     notebook = start if start is not None else blank_notebook(course, chapter)
     parsed = parse_notebook(json.dumps(notebook).encode())
@@ -58,7 +58,7 @@ def cell_source(course: Course, chapter: str, exercise: str, function: Callable[
 
 
 def missing_imports(exercise: str, function: Callable[..., Value], notebook: Notebook) -> dict[str, str]:
-    """Return the imports that ``function`` needs from its module and that no cell up to the exercise's stub has, by name."""
+    """Return, by name, the imports that ``function`` needs and that no cell up to the exercise's stub contains."""
     stub, collector = notebook.stub(exercise), _SourceCollector(exercise, notebook, {})
     cells = [c for c in notebook.cells if c.kind == "code" and c.role != "check" and stub and c.index <= stub.index]
     bound = [attempt.defined_names(cell.source) for cell in cells]
@@ -111,7 +111,7 @@ def _literal(value: Value) -> str:
 
 
 def _is_literal(text: str) -> bool:
-    """Return whether assignments can be executed as written. The reprs of tables, dates and NaN cannot."""
+    """Return whether the assignments in ``text`` can be executed as written. The reprs of tables, dates and NaN cannot."""
     try:
         nodes = list(ast.walk(ast.parse(text)))
     except (SyntaxError, ValueError):
@@ -137,7 +137,7 @@ class _SourceCollector:
         self.seen: set[str] = set()
 
     def function_source(self, function: Callable[..., Value]) -> str:
-        """Return the source of ``function`` under the exercise's name, after its dependencies."""
+        """Return the source of the dependencies of ``function``, followed by ``function`` itself under the exercise's name."""
         module = sys.modules[function.__module__]
         node = _definition(function)
         renames = {function.__name__: self.exercise}
@@ -230,7 +230,7 @@ class _StudentStyle(ast.NodeTransformer):
 
 
 def _unmarked(node: N, module: ModuleType) -> N:
-    """Return a copy of a definition without the decorators that name its exercise."""
+    """Return a copy of the definition ``node`` without the decorators that name its exercise."""
 
     def is_mark(decorator: ast.expr) -> bool:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -245,7 +245,7 @@ def _unmarked(node: N, module: ModuleType) -> N:
 
 
 class _UnqualifiedNames(ast.NodeTransformer):
-    """A transformer that replaces ``right.softmax`` by ``softmax`` if ``right`` is a module of the course, which notebooks cannot import."""
+    """A transformer that replaces ``right.softmax`` by ``softmax`` if ``right`` is a course module, because notebooks cannot import course modules."""
 
     def __init__(self, module: ModuleType) -> None:
         self.module = module
@@ -264,7 +264,7 @@ def _is_chapter_folder(value: object, module: ModuleType) -> bool:
 
 
 def _course_modules(module: ModuleType) -> dict[str, ModuleType]:
-    """Return the course modules that ``module`` imports as a whole, by the names that it gives them."""
+    """Return the course modules that ``module`` imports as a whole, by their names in ``module``."""
     modules = {name: value for name, value in vars(module).items() if isinstance(value, ModuleType)}
     return {name: value for name, value in modules.items() if value.__name__.startswith("solutions.")}
 
@@ -287,7 +287,7 @@ def _definition(function: Callable[..., Value]) -> ast.FunctionDef | ast.ClassDe
 
 
 def _binding(name: str, module: ModuleType) -> tuple[ast.stmt, ModuleType] | None:
-    """Return the top-level statement that binds ``name`` in ``module`` or in the course module it is imported from."""
+    """Return the top-level statement that binds ``name``, and its module: ``module``, or the course module that defines ``name``."""
     if isinstance(vars(module).get(name), SolutionDecorator):
         return None  # a local variable may be called `right`, like the decorator of the alternatives
     for statement in _tree(Path(module.__file__ or "")).body:

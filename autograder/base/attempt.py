@@ -18,19 +18,19 @@ __all__ = [
 
 T = TypeVar("T")
 
-# These words can bind names that a syntax tree does not show. A notebook that contains one of them is run, not considered blank.
+# With these words, code can bind names that its syntax tree does not show. A notebook with such code is run, not considered blank.
 _UNSEEN = re.compile(r"\b(exec|eval|globals|setattr|vars|__import__|global)\b|\bimport\s*\*")
-# Not \s, which also matches line ends. A search from each empty line would then run through all empty lines below it.
+# ``\s`` would also match line ends, so a search from each empty line would run through all the empty lines below it.
 _MAGIC = re.compile(r"^([^\S\n]*)[%!?].*$", re.MULTILINE)
 _MAX_LEVELS = 80  # a recursive walk makes up to five calls per level, so deeper trees might exceed Python's stack
-_MAX_PARSED = 1_000_000  # characters; longer cells count as attempted and are not parsed
-# Each exercise reads all cells, and each submission reads the released cells again. The results are cached for up to this
-# many characters of source in total. A syntax tree takes up to 500 times as much memory as its source.
+_MAX_PARSED = 1_000_000  # characters. Longer cells are not parsed and count as attempted
+# All cells are read for each exercise, and the released cells again for each submission. So the results are cached, for up to
+# this many characters of source in total. A syntax tree takes up to 500 times as much memory as its source.
 _USUAL = 250_000
-_ONE_SUBMISSION = 4_000_000  # characters, more than a submission needs, even though its code is parsed in three ways
+_ONE_SUBMISSION = 4_000_000  # characters. This is enough for a submission, with up to three cached results per cell
 _EMPTY = 100  # each cached result counts as this many characters in addition to its source
 _UNREAD: Any = object()
-# The maximum number of combining characters in a row. No language needs more, and sorting a run takes quadratic time.
+# The maximum number of combining characters in a row. No language needs more, and normalizing a run takes quadratic time.
 MAX_MARKS = 30
 _FOREIGN = re.compile(rf"[^\x00-\x7f]{{{MAX_MARKS + 1}}}")  # any text with more than MAX_MARKS marks in a row matches
 _NAME = re.compile(r"[\w\x80-\U0010ffff]+")
@@ -43,7 +43,7 @@ def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], othe
         exercise: the name of the exercise, which is its function's name unless the answers are variables.
         released: the stub as it was released, or None if unknown.
         stubs: the sources of the submitted stub cells of ``exercise``, in order. There are several if the cell was copied.
-        others: the sources of all other code cells that were not part of the release.
+        others: the sources of the remaining code cells, without the course's own unchanged cells.
     """
     others = list(others)
     if released is not None and _answers(released):
@@ -133,7 +133,7 @@ def reading_once() -> Iterator[None]:
 
 
 class _CellCache(dict[tuple[Any, str], Any]):
-    """A cache for the results of ``read(source)``. If the cached sources become too long in total, the oldest entries are dropped."""
+    """A cache for what functions return for a cell's source. If the sources become too long in total, the oldest entries are dropped."""
 
     room, size = _USUAL, 0
 
@@ -183,7 +183,7 @@ def _tree(text: str) -> ast.Module | None:
 
 
 def _bindings(name: str, body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
-    """Yield in order the statements that bind ``name`` in ``body`` or its nested blocks, but not inside functions or classes."""
+    """Yield, in order, the statements in ``body`` and its nested blocks that bind ``name``. Functions and classes are not searched."""
     # Not recursive: a thousand elif branches are a thousand nested blocks, more than Python's stack allows.
     waiting = [*body][::-1]
     while waiting:
@@ -273,14 +273,14 @@ def same_code(one: str, other: str) -> bool:
 
 
 def _is_released(cls: ast.ClassDef, released: str | None) -> bool:
-    """Return whether a class is unchanged from the released stub, which may contain some complete methods."""
+    """Return whether ``cls`` is unchanged from the stub in ``released``, which may contain some complete methods."""
     bindings = _bindings_in(cls.name, released) if released is not None else ()
     return any(_bare(cls) == _bare(stub) for stub in bindings)
 
 
 def _bare(tree: ast.AST) -> list[object]:
     """Return the nodes and values of ``tree`` as a flat list, without docstrings. Trees with equal lists are the same code."""
-    # Not recursive like ``ast.dump``, because honest code may nest deeper than Python's stack allows.
+    # Unlike ``ast.dump``, this is not recursive, because honest code may be nested deeper than Python's stack allows.
     parts: list[object] = []
     waiting: list[object] = [tree]
     while waiting:
@@ -308,7 +308,7 @@ def is_nested_deeply(tree: ast.AST) -> bool:
 
 
 def imported(source: str) -> Iterator[tuple[int, str]]:
-    """Yield the line and the top-level name of each imported module. Imports that a ``try`` with handlers guards are left out."""
+    """Yield the line number and top-level name of each module that ``source`` imports, except inside a ``try`` with handlers."""
     tree = parsed(source)
     waiting: deque[ast.AST] = deque([tree] if tree is not None else [])
     while waiting:

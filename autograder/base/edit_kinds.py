@@ -14,8 +14,8 @@ class EditKind(NamedTuple):
     Attributes:
         look: the words that complete "look at …".
         another: the words that complete "with … there,".
-        words: prefixes of words by which a text about this kind of mistake is recognized. Empty if the kind has no
-            typical words, such as a wrong number.
+        words: prefixes of the words that are typical of a text about this kind of mistake. Empty if there are no such
+            words, as for a wrong number.
     """
 
     look: str
@@ -57,5 +57,5 @@ KINDS = {
 
 
 def kind_of(name: str) -> EditKind:
-    """Return the kind called ``name``. If a course defines an operator with this name, the name itself is its description."""
+    """Return the kind called ``name``. For an operator that the course itself defines, ``name`` is also the description."""
     return KINDS.get(name) or EditKind(name, f"another {name}")

@@ -18,7 +18,7 @@ _TEMPORARY = re.compile(r"\..*\.\d+-\d+")
 
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
-    """Write a file so that at every moment either the old or the complete new version exists."""
+    """Write ``data`` to ``path`` so that the file is never incomplete: readers see either the old or the new version."""
     new = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
     try:
         handle = _create(new)

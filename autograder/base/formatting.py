@@ -38,7 +38,7 @@ def points(score: float, worth: float) -> str:
 
 
 def join_words(items: Sequence[str]) -> str:
-    """Join words: ``line 2``, ``line 2 and line 5``, ``line 2, line 5 and line 7``."""
+    """Join ``items`` with commas and "and": ``line 2``, ``line 2 and line 5``, ``line 2, line 5 and line 7``."""
     return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
 
 

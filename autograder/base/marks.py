@@ -52,8 +52,8 @@ class SubmissionMarks:
     Attributes:
         comments: manual comments by cell.
         penalty: the points taken off for a late submission.
-        timestamp: when the work was submitted, in UTC without a time zone.
-        extension: how much more time this student had.
+        timestamp: when the work was submitted, as a naive datetime in UTC.
+        extension: the extra time that this student had.
         reason: why the work could not be graded, or "".
     """
 
@@ -66,7 +66,7 @@ class SubmissionMarks:
 
     @cached_property
     def by_cell(self) -> Mapping[str, CellMark]:
-        """The marks by the names of their cells."""
+        """The marks by cell name."""
         return {cell.name: cell for cell in self.cells}
 
     @property
@@ -76,7 +76,7 @@ class SubmissionMarks:
 
     @property
     def max_score(self) -> float:
-        """The points that all cells can earn."""
+        """The maximum points of all cells together."""
         return round(math.fsum(cell.max_score for cell in self.cells), 9)
 
     @property
@@ -106,7 +106,7 @@ class SubmissionMarks:
         return marks or bool(self.comments or self.penalty or self.extension)
 
     def seconds_late(self, due: dt.datetime | None) -> float:
-        """Return how many seconds after the due date plus the student's extension the work was submitted, or 0 if unknown."""
+        """Return how many seconds late the work was submitted, after any extension, or 0 if a time is unknown."""
         if due is None or self.timestamp is None:
             return 0.0
         return max((self.timestamp - due - self.extension).total_seconds(), 0.0)

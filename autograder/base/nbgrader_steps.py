@@ -3,7 +3,7 @@
 The lists are nbgrader's own, with these changes:
 
 - ClearSolutions is left out. No source notebook has answers, and ClearSolutions would remove the stubs.
-- InstantiateTests is left out. It writes asserts into the notebook, but our checks stay outside.
+- InstantiateTests is left out. It writes asserts into the notebook, but our checks are never in the notebook.
 - RecordExamples puts the data for ``check()`` next to a released notebook.
 - RestoreCells replaces DeduplicateIds, because DeduplicateIds stops the whole batch at a single duplicate cell.
 - GradeConfined replaces Execute. The code runs in a sandbox, and the checks run outside of it.
@@ -42,7 +42,7 @@ _AUTOGRADE = (
 
 
 def _whole(names: Sequence[str]) -> list[str]:
-    """Return ``names`` with nbgrader's package added to each name that has no package."""
+    """Return ``names``, with nbgrader's package in front of each name that has no package."""
     return [name if "." in name else f"nbgrader.preprocessors.{name}" for name in names]
 
 
@@ -71,12 +71,12 @@ def set_late_penalty(config: Config) -> None:
 
 
 def records_examples(config: Config) -> bool:
-    """Return whether nbgrader releases the examples for ``check()`` and keeps the stubs."""
+    """Return whether ``config`` makes nbgrader release the examples for ``check()`` and keep the stubs."""
     return _has(config, "GenerateAssignment", "preprocessors", "RecordExamples")
 
 
 def grades_confined(config: Config) -> bool:
-    """Return whether ``nbgrader autograde`` grades in the sandbox with the course's checks."""
+    """Return whether ``config`` makes ``nbgrader autograde`` grade in the sandbox with the course's checks."""
     return _has(config, "Autograde", "autograde_preprocessors", "GradeConfined")
 
 

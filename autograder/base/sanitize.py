@@ -1,7 +1,7 @@
 """Remove terminal control sequences from text, and limit its length.
 
-The guest inside the sandbox (``sandbox/guest``) cannot import this module, and its output may be long or contain
-control sequences. The process outside the sandbox cleans that output here.
+The code inside the sandbox (``sandbox/guest``) cannot import this module, and its output may be long or contain
+control sequences. So the process outside the sandbox uses this module to clean that output.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 
 __all__ = ["sanitize", "shorten"]
 
-# First complete terminal escapes, then any other control characters, direction overrides and lone surrogates.
+# Complete terminal escapes are removed first, then all other control characters, direction overrides and lone surrogates.
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P^_X][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]"
 )
@@ -18,7 +18,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u2
 
 
 def sanitize(text: str, limit: int | None = None) -> str:
-    """Return ``text`` without terminal escapes, control characters and lone surrogates. Line breaks and tabs stay.
+    """Return ``text`` without terminal escapes, control characters and lone surrogates. Line breaks and tabs are kept.
 
     If ``limit`` is given, only the first ``limit`` characters are processed.
     """
@@ -30,5 +30,5 @@ def sanitize(text: str, limit: int | None = None) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return ``text``, cut to ``limit`` characters and ending in an ellipsis if it is longer."""
+    """Return ``text``. If it has more than ``limit`` characters, shorten it to ``limit``, including an ellipsis at the end."""
     return text if len(text) <= limit else text[: limit - 1] + "…"

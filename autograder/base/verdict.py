@@ -24,7 +24,7 @@ __all__ = [
 CheckStatus = Literal["passed", "failed", "not_tried", "error", "timeout"]
 ExerciseStatus = Literal["passed", "partial", "failed", "not_attempted", "error", "timeout"]
 VerdictStatus = Literal["graded", "ungradable"]
-MAX_TEXT = 8000  # the most characters of a check's message
+MAX_TEXT = 8000  # the maximum number of characters in a check's message
 MAX_REASON = 4000
 _FRAMEWORK = Path(__file__).parents[1]
 
@@ -46,10 +46,10 @@ class CheckResult:
 
     Attributes:
         message: the text for the student. Empty if the check passed.
-        reason: the short part of the message, which says what is wrong.
+        reason: the short part of the message that says what is wrong.
         example: the part of the message that shows a failing case.
         visible: whether students can run the check themselves.
-        waits_for: the name of the failed check because of which this check was skipped, or empty.
+        waits_for: the name of the failed check that caused this check to be skipped, or empty.
     """
 
     name: str
@@ -77,7 +77,7 @@ class LocatedMistake:
     Attributes:
         cell: the name of the student's cell.
         lines: line numbers in the cell, from 1.
-        kind: the kind of edit that fixes the code (see ``autograder.base.edit_kinds``). Empty if the lines need different kinds.
+        kind: the kind of edit that fixes the code (see ``autograder.base.edit_kinds``). Empty if the lines need different kinds of edits.
         edits: the number of edits needed. If it is 1, fixing any of the lines is enough. If it is 2, both lines are wrong.
     """
 

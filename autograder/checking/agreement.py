@@ -1,4 +1,4 @@
-"""The fixture ``agrees``, which makes the same calls on the student's and the reference's functions and compares the results."""
+"""The fixture ``agrees``, which calls the student's and the reference's function with the same arguments and compares the results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ReferenceComparison:
     """The fixture ``agrees``, which calls the student's and the reference's function and compares the results.
 
     ``agrees.softmax(x, axis=0)`` returns the student's result. ``agrees(rtol=0.01, dtype=False).softmax(x)`` passes
-    options to ``assert_matches``, such as tolerances, or ``call=…`` and inputs that students see instead of this call.
+    options to ``assert_matches``, such as tolerances. Options may also be ``call=…`` and inputs, to show students another call.
     ``agrees.within(memory_mb=64)`` and ``agrees.raises(…)`` work as they do for the fixture ``student``.
     """
 
@@ -73,7 +73,7 @@ class ReferenceComparison:
 
     @property
     def student(self) -> Value:
-        """The fixture ``student``, for other assertions."""
+        """The fixture ``student``, for assertions that do not involve the reference."""
         return self._student
 
     def within(self, memory_mb: int | None = None, **limits: Value) -> ReferenceComparison:
@@ -86,7 +86,7 @@ class ReferenceComparison:
         return self._student.raises(*errors, says=says)  # type: ignore[no-any-return]
 
     def printed(self, *, exactly: bool = False) -> OutcomeRequest:
-        """Compare the output that a call prints: ``agrees.printed().greet("Ann")``."""
+        """Compare the output that the two functions print: ``agrees.printed().greet("Ann")``."""
 
         def ask(function: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Value:
             right = printed_by(self._reference, function, args, kwargs)
@@ -95,7 +95,7 @@ class ReferenceComparison:
         return OutcomeRequest(ask)
 
     def take(self, count: int) -> OutcomeRequest:
-        """Compare the first ``count`` items of a generator: ``agrees.take(20).primes()``."""
+        """Compare the first ``count`` items that the two functions yield: ``agrees.take(20).primes()``."""
 
         def ask(function: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Value:
             right = getattr(Outcomes.take(self._reference, count), function)(*args, **kwargs)
@@ -110,7 +110,8 @@ class _ObjectPair:
 
     def __init__(self, found: StudentObject, right: StudentObject, options: Mapping[str, Value]) -> None:
         self.found, self.right, self._options = found, right, options
-        self._given: list[tuple[Value, Value, Hashable]] = []  # student's result, reference's result, student's state
+        # Each entry contains the student's result, the reference's result, and the state of the student's result.
+        self._given: list[tuple[Value, Value, Hashable]] = []
 
     @property
     def is_new(self) -> bool:
@@ -154,7 +155,7 @@ class _ObjectPair:
 
 
 def _compare(found: Value, right: Value, options: Mapping[str, Value]) -> Value:
-    """Compare the student's result with the right one, and return it. If both are objects, return a pair for further steps."""
+    """Compare the student's result ``found`` with ``right``, and return ``found``. If both are objects, return them as a pair for further steps."""
     if not isinstance(right, StudentObject):
         assert_matches(found, right, **options)
         return found
@@ -164,9 +165,9 @@ def _compare(found: Value, right: Value, options: Mapping[str, Value]) -> Value:
 
 
 def _for_side(given: Value, side: str) -> Value:
-    """Return the arguments for one side, with the object of that side in place of each pair of objects.
+    """Return the arguments ``given``, with each pair of objects replaced by its object ``side`` (``"found"`` or ``"right"``).
 
-    Other arguments are not copied, so that changes to them are noticed.
+    Arguments without such a pair are not copied, so that changes to them are noticed.
     """
     if isinstance(given, StudentObject) and isinstance(backend_of(given), _ObjectPair):
         return getattr(backend_of(given), side)

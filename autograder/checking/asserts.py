@@ -1,4 +1,4 @@
-"""The assertions of check files. Each assertion judges a value, fails with a message for the student, and can be recorded."""
+"""The assertions of check files. An assertion that fails raises an error with a message for the student. All assertions can be recorded."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def assert_matches(
     names: bool = False,
     **inputs: Value,
 ) -> None:
-    """Check that ``actual`` equals ``expected``: first that the shapes are equal, then the values within tolerance.
+    """Check that ``actual`` equals ``expected``: first compare the shapes, then the values within tolerance.
 
     Args:
         actual: the student's value.
@@ -130,10 +130,10 @@ _USUAL = asdict(TableOptions())
 def assert_same_plot(
     actual: Value, expected: Value, *, parts: str | Sequence[str] = USUAL, rtol: float = 1e-4, atol: float = 1e-6
 ) -> None:
-    """Check that a picture (``student.plot``) has the same content as another (``reference.plot``) in the given ``parts``.
+    """Check that the picture ``actual`` (from ``student.plot``) has the same ``parts`` as ``expected`` (from ``reference.plot``).
 
-    ``parts`` names some of ``"data labels title legend scales limits"``, by default all but the limits of the axes. Either both
-    pictures contain the texts themselves, or both contain only whether there are texts.
+    ``parts`` names some of ``"data labels title legend scales limits"``, by default all but the limits of the axes. Pass the same
+    option ``texts`` to both ``plot`` calls, so that both pictures contain the texts, or both say only which texts are present.
     """
     judge_assertion("same_plot", actual, expected, {"parts": list(parts_of(parts)), "rtol": rtol, "atol": atol}, "", {})
 
@@ -160,7 +160,7 @@ def assert_finite(actual: Value, *, call: str = "", **inputs: Value) -> None:
 def _filled(actual: Value) -> dict[str, Value]:
     """Return ``{"filled": True}`` if the right result is not empty, else ``{}``.
 
-    Without this parameter, an empty result would pass, because every statement about its entries is true.
+    Without this parameter, an empty result would pass, because it has no entry that could be wrong.
     """
     found = as_array(without_proxies(actual))
     # Look up the right result only if the student's is empty, because nearly all results have entries.

@@ -42,7 +42,7 @@ class _Answer:
 
 
 class _CheckAnswers(list[_Answer]):
-    """The answers of one check, and other data with the lifetime of that check."""
+    """The answers to the calls of one check, and other data to keep until that check ends."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -92,7 +92,7 @@ def track_answers(*, show_cases: bool = True) -> Iterator[None]:
 
 
 def shows_cases() -> bool:
-    """Return whether anybody reads the example of a failure."""
+    """Return whether a failure should contain an example, because somebody will read it."""
     return _shows_cases.get()
 
 
@@ -113,7 +113,7 @@ def record_answer(
 
 
 def expression_for(value: Value) -> Spelling:
-    """Return the source and inputs of the student's call that returned ``value``, or a whole with that part: ``f(x)``, ``f(x)[1]``.
+    """Return the source and inputs of the student's call that returned ``value``, alone (``f(x)``) or as a part (``f(x)[1]``).
 
     If several calls returned ``value``, the latest is used. The result is ``("", {})`` if ``value`` does not come from the student.
     """
@@ -126,11 +126,11 @@ def expression_for(value: Value) -> Spelling:
 
 
 def right_of(value: Value) -> Value:
-    """Return the right value for ``value``, which is a student's result or a part of one, or None if unknown."""
+    """Return the right value in place of ``value``, a student's result or a part of a result. Return None if it is unknown."""
     found = _find(value)
     try:
         return reduce(getitem, found[1], found[0].right()) if found else None
-    except Exception:  # noqa: BLE001 - the right result has no such part, or is an error
+    except Exception:  # noqa: BLE001 - the right result has no such part, or the right call raises an error
         return None
 
 

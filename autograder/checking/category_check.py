@@ -1,4 +1,4 @@
-"""The check of all input categories. If it fails, it reports the category that shows the mistake, and a small case."""
+"""The check of all input categories. If it fails, it reports the category that reveals the mistake, and a small failing input."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def all_categories(
     """Return a check that compares the function with the reference on every input category that the contract allows.
 
     The inputs are a small covering set, drawn from the course secret. If an answer is wrong, each category is tried by itself
-    on small arrays, and the message names the category that shows the mistake.
+    on small arrays, and the message names the category that reveals the mistake.
 
     Args:
         points: The points of the check.
         after: The earlier checks that have to pass before this one is tried.
         title: The title that students read.
-        ask: ``ask(agrees, name, values)`` makes the test call, for exercises that need more than a call with these arguments.
+        ask: ``ask(agrees, name, values)`` makes the test call, for exercises that need more than one call with ``values``.
         options: The options of ``assert_matches``.
     """
 
@@ -66,7 +66,7 @@ def all_categories(
 
 
 def _call(agrees: Any, name: str, values: Mapping[str, Any], *, contract: Contract) -> None:
-    """Call the function with one input. Optional arguments are passed by name, the others by position."""
+    """Call the function with one input. Optional arguments are passed by name, required arguments by position."""
     placed = [values[key] for key, argument in contract.arguments.items() if not argument.default]
     named = {key: values[key] for key, argument in contract.arguments.items() if argument.default and key in values}
     getattr(agrees, name)(*placed, **named)
@@ -108,7 +108,7 @@ class _CategorySearch:
             if failure := self._failure(ordinary):
                 return failure  # an ordinary input shows the mistake
             self._ordinary = ordinary.values
-        # If several categories share a slot, such as the length of an axis, try the mildest first.
+        # Try exclusive categories of sizes first. If several categories are about the length of an axis, try the shortest first.
         suspects = [c for c in self._categories if c.name in drawn.categories - self._usual]
         suspects.sort(key=lambda c: (c.slot != "sizes" or not c.exclusive, _length(c)))
         unexplained: CheckFailed | None = None
@@ -130,7 +130,7 @@ class _CategorySearch:
         return unexplained or first
 
     def _smallest_length(self, category: InputCategory, long: DrawnInput, failure: CheckFailed) -> CheckFailed | None:
-        """Return the failure at the smallest length of an axis that causes it, or None if the length is not the cause."""
+        """Return the failure at the smallest axis length that causes a failure, or None if the length is not the cause."""
         length = category.length
         if length is None or not self._ordinary:
             return None
@@ -149,12 +149,12 @@ class _CategorySearch:
             wrong = self.contract.bind(drawn.values).sizes if found else wrong
         if high - low > 1 or low < 1:
             return None
-        for again, size in ((again, size) for again in range(_PAIRS) for size in (low, high)):  # with other numbers
+        for again, size in ((again, size) for again in range(_PAIRS) for size in (low, high)):  # draw new numbers
             drawn = self._of_length(category, size, seed + 1 + again)
             if drawn is None or self._calls >= _CALLS or bool(self._failure(drawn)) != (size == high):
                 return None
 
-        # Another size, such as n_k = n_q + 5, may have changed as well. That size is not the cause if the result is right with it.
+        # Another size may have changed as well, for example if n_k = n_q + 5. It is not the cause if it passes with the length `low`.
         drawn = self._of_length(category, low, seed, wrong)
         sizes = self.contract.bind(drawn.values).sizes if drawn is not None else {}
         if drawn is None or sum(sizes.get(axis) != wrong[axis] for axis in wrong) > 1:
@@ -183,7 +183,7 @@ class _CategorySearch:
     def _if_cause(self, category: InputCategory, alone: DrawnInput, failure: CheckFailed) -> CheckFailed:
         """Return ``failure``, with the category in its message if similar calls fail with the category and pass without it.
 
-        Similar calls have the same sizes and batch axes. Any other category of the failing calls must pass by itself.
+        Similar calls have the same sizes and batch axes. Any other category that only the failing calls share must pass by itself.
         """
         bound = self.contract.bind(alone.values)
 
@@ -226,7 +226,7 @@ class _CategorySearch:
 
 
 def _length(category: InputCategory) -> int:
-    """Return the length of the axis that a category is about, or 0 if it is about something else."""
+    """Return the length at the end of a category's name, or 0 if the name does not end with a length."""
     last = category.name.rpartition(" ")[2]
     return int(last) if last.isdigit() else 0
 

@@ -26,7 +26,7 @@ Waits = str | Callable[..., Any] | Sequence[str | Callable[..., Any]]
 class CheckSpec:
     """A check of an exercise, as defined in the check file.
 
-    ``purity`` marks the check of ``pure``, and ``kinds`` the check of all input categories.
+    ``purity`` is set for a check that ``pure`` returns, and ``kinds`` for a check that ``all_categories`` returns.
     """
 
     name: str
@@ -48,9 +48,9 @@ class ExerciseSpec:
         checks: the checks, in the order of the class.
         depends_on: the earlier exercises whose functions a solution may call.
         hints: the hints, in the order in which they are shown.
-        answers: the names of the variables, for an exercise without a function.
-        equivalent: the mutants that are right, each with the reason (for the audit).
-        hidden_only: the misconceptions that no visible check can show, each with the reason (for the audit).
+        answers: the names of the variables that students set, for an exercise without a function.
+        equivalent: the mutants that are correct solutions, each with the reason (for the audit).
+        hidden_only: the misconceptions that no visible check can detect, each with the reason (for the audit).
         takes: the contract of the function's inputs.
     """
 
@@ -86,8 +86,8 @@ def exercise(
     The hints are the paragraphs of the class's docstring, or ``hints``. The other arguments are described in
     ``ExerciseSpec``.
 
-    Raises ``CourseError``, with file and line, if a check has no title or an ``after`` that names no earlier check,
-    if the points do not add up, if there are hints in both places, or if one string is given instead of a sequence.
+    Raises ``CourseError``, with file and line, if a check has no title, if its ``after`` names no earlier check,
+    if the points do not add up, if both the docstring and ``hints`` contain hints, or if a sequence is given as a string.
     """
     [here, _] = traceback.extract_stack(limit=2)
 
@@ -124,7 +124,7 @@ def exercise(
 def check(*, points: float = 0.0, visible: bool = False, after: Waits = ()) -> Callable[[F], F]:
     """Set the points of a check, whether students can run it themselves, and the checks that must pass first.
 
-    ``after`` is one or several earlier checks of the class, each given by name or as the function. This check is
+    ``after`` is one or several earlier checks of the class, each given by its name or as a function. This check is
     skipped until they have passed.
     """
     several = after if isinstance(after, Sequence) and not isinstance(after, str) else [after]
@@ -145,7 +145,7 @@ def pure(
     - Two different calls return the same result, but one of them returns another result in a new process.
     - A result depends on NumPy's global random state.
 
-    It runs only after two other checks with points have passed (or one, if there is only one), because a wrong function earns
+    It runs only after two other checks with points have passed (or one, if there is only one), so that a wrong function earns
     nothing for purity.
     """
 
@@ -157,7 +157,7 @@ def pure(
 
 
 def annotate_check(**facts: object) -> Callable[[F], F]:
-    """Return a decorator that sets fields of the check's ``CheckSpec``."""
+    """Return a decorator that sets the fields ``facts`` in the ``CheckSpec`` of a check."""
     frame = inspect.currentframe()
     while frame and str(frame.f_globals.get("__name__")).startswith("autograder."):
         frame = frame.f_back
@@ -185,7 +185,7 @@ def place_of(cls: type, name: str) -> str:
     """Return the location of the check ``name`` of a class: its file, line and name."""
     function = inspect.unwrap(getattr(cls, name))
     file, line = function.__code__.co_filename, function.__code__.co_firstlineno
-    if function.__module__.startswith("autograder."):  # such as ``pure``: use the line of the check file that calls it
+    if function.__module__.startswith("autograder."):  # for a check from ``pure``, use the line that calls ``pure``
         file, line = getattr(function, "__place__", (file, line))
     return f"{file}, line {line}: {cls.__name__}.{name}"
 

@@ -28,7 +28,7 @@ class Draws:
 
     Attributes:
         shares: the probability of each number. Shape (n,).
-        effects: the mistakes that must be detected: a description of each, and the probabilities that it leads to.
+        effects: the mistakes that must be detected. Each description is mapped to the probabilities that the mistake leads to.
         false_alarms: the probability that right draws are out of bounds for at least one number.
         power: the probability with which each mistake is detected.
     """
@@ -55,7 +55,7 @@ class Draws:
         return all(self._chance(number, np.asarray(other)) >= self.power for other in self.effects.values())
 
     def _chance(self, number: int, other: np.ndarray) -> float:
-        """Return a lower bound of the probability that draws with the shares ``other`` are out of bounds."""
+        """Return a lower bound on the probability that draws with the probabilities ``other`` are out of bounds."""
         pairs = {(float(p), float(q)) for p, q in zip(self.shares, other, strict=True) if p != q}
         chances = [0.0]
         for p, q in pairs:
@@ -89,10 +89,10 @@ class Average:
     The bounds come from the normal distribution, corrected for skewness (Cornish and Fisher 1938, first term).
 
     Attributes:
-        mean: the mean of a right answer's results.
+        mean: the mean of the results of a right solution.
         deviation: the standard deviation of one result.
         effect: the smallest change of the mean that must be detected.
-        bias: how much smaller the mean of right answers may be, such as for a variance that divides by n.
+        bias: how far the mean of a right solution may be below ``mean``, for example if a variance divides by n.
         skewness: the skewness of one result.
         false_alarms: the probability that the average of right results is out of bounds.
         power: the probability with which the effect is detected.
@@ -155,7 +155,7 @@ def _summary(number: int, noun: str, effects: Sequence[str], test: Draws | Avera
 
 
 def _binomial(number: int, share: float) -> np.ndarray:
-    """Return the probabilities of 0 to ``number`` successes."""
+    """Return the probabilities of 0 to ``number`` successes in ``number`` trials, if each succeeds with probability ``share``."""
     counts = np.arange(number + 1)
     if share in (0.0, 1.0):
         return np.asarray(counts == number * share, dtype=np.float64)

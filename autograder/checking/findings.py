@@ -31,7 +31,7 @@ _USUAL = TableOptions()
 class Finding:
     """A fault in a value: a sentence about it, its kind, and the values to show (if showing them helps).
 
-    ``kind`` is the kind of a `Difference`, or the kind of another fault, such as ``"property"``.
+    ``kind`` is the ``kind`` of a `Difference`, or the name of another type of fault, such as ``"property"``.
     """
 
     reason: str

@@ -1,4 +1,4 @@
-"""Outcomes of a call other than its value: it raises, prints, yields without end, or exceeds a limit."""
+"""Check outcomes of a call other than its value: errors, printed output, endless iterators and exceeded limits."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _TAKES = Path(__file__).with_name("take_probe.txt").read_text(encoding="utf-8")
 
 class _Probed(Protocol):
     def probe(self, source: str, function: str, *args: Value, **kwargs: Value) -> Value:
-        """Run ``probe(function, …)`` of ``source`` in the function's process."""
+        """Call ``probe(function, …)``, which ``source`` defines, in the process of the function."""
 
     def outcome(self, call: Call) -> Value:
         """Make a call that should raise an error, and return its outcome."""
 
 
 class OutcomeRequest:
-    """A request such as ``student.raises(ValueError)``. Call the student's function as its method."""
+    """A request such as ``student.raises(ValueError)``. The student's functions are called as its methods."""
 
     def __init__(self, ask: Callable[[str, tuple[Value, ...], Mapping[str, Value]], Value]) -> None:
         self._ask = ask
@@ -51,8 +51,8 @@ class Outcomes:
     def raises(self: _Probed, *errors: type[BaseException] | str, says: str = "") -> OutcomeRequest:
         """Check that a call raises one of these errors or a subclass: ``student.raises(ValueError).root(-1)``.
 
-        An error that the student defines is given by name, such as ``"NotEnough"``. A student's class with the name of a
-        built-in error, or of an error of a package, counts as another error. With ``says``, the error's text must contain that string.
+        An error that the student defines is given by name, such as ``"NotEnough"``. If a student's class only shares its name with an
+        error of Python or of a package, it counts as a different error. With ``says``, the error's text must contain that string.
         """
         names = [error if isinstance(error, str) else _name_of(error) for error in errors]
         if not names or not all(name.replace(".", "").isidentifier() for name in names):
@@ -70,7 +70,7 @@ class Outcomes:
     def printed(self: _Probed, text: str | None = None, *, exactly: bool = False) -> OutcomeRequest:
         """Check the output that a call prints, and return it: ``student.printed("Hello, Ann").greet("Ann")``.
 
-        White space at the end of a line and empty lines at the end do not count unless ``exactly``. Without a
+        Unless ``exactly`` is set, white space at the end of a line and empty lines at the end are ignored. Without a
         ``text``, the output is returned without a comparison.
         """
 
@@ -97,7 +97,7 @@ def prints(outcome: Value, right: str, *, exactly: bool) -> None:
 
 
 def printed_by(reference: _Probed, function: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> str:
-    """Return the output that a right function prints."""
+    """Return the output that the reference prints in this call."""
     return str(reference.probe(_PRINTS, function, *args, **kwargs)["printed"])
 
 
@@ -107,7 +107,7 @@ def is_outcome(source: str) -> bool:
 
 
 def _name_of(error: type[BaseException]) -> str:
-    """Return the name by which an error is compared. It includes the module if the error is from an installed package."""
+    """Return the name by which an error is compared. Errors of the standard library and of packages are named with their module."""
     root = error.__module__.partition(".")[0]
     installed = root in sys.stdlib_module_names or "-packages" in (getattr(sys.modules.get(root), "__file__", "") or "")
     return f"{error.__module__}.{error.__name__}" if installed and root != "builtins" else error.__name__

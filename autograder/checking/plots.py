@@ -1,7 +1,7 @@
-"""Compare a function's picture, as data (see ``plot_probe``), with the expected picture.
+"""Compare the picture that a function draws with the expected picture. Both are given as data (see ``plot_probe``).
 
-Only the content that a reader of the picture needs counts: the data, the scales, and whether axes, picture and series have texts.
-Colors, sizes and the drawing order do not count. This module needs only NumPy and the standard library, because it also runs on
+Only what a reader of the picture needs is compared: the data, the scales, and whether there are axis labels, a title and a legend.
+Colors, sizes and the drawing order are ignored. This module needs only NumPy and the standard library, because it also runs on
 students' machines.
 """
 
@@ -31,7 +31,7 @@ PARTS = ("data", "labels", "title", "legend", "scales", "limits")
 USUAL = ("data", "labels", "title", "legend", "scales")
 _NOUNS = {"bars": "bar", "lines": "line", "points": "point", "images": "image", "wedges": "piece", "areas": "area"}
 _MISSING = _NOUNS | {"bars": "bars", "points": "points", "wedges": "pie"}  # the words after "It draws no"
-_MAX_MATCHED = 200  # the most points that are searched one by one
+_MAX_MATCHED = 200  # at most this many wrong points are compared one by one
 
 
 @cache
@@ -67,7 +67,7 @@ def same_plot(actual: Value, expected: Value, *, parts: Sequence[str], rtol: flo
 
 
 def _axes_of(drawn: Value) -> list[Axes] | None:
-    """Return the axes of a probe's result, or None if it has another form. A student's process may send anything."""
+    """Return the list of axes in ``drawn``, or None if it is not in the probe's format. A student's process may send anything."""
     axes = drawn.get("axes") if isinstance(drawn, dict) else None
     if not isinstance(axes, list) or not axes or not all(isinstance(one, dict) for one in axes):
         return None
@@ -75,7 +75,7 @@ def _axes_of(drawn: Value) -> list[Axes] | None:
 
 
 class _PlotComparison:
-    """The axes that a student drew, and the expected ones."""
+    """A comparison of the axes that a student drew with the expected axes."""
 
     def __init__(self, found: Axes, right: Axes, rtol: float, atol: float) -> None:
         self.found, self.right, self.rtol, self.atol = found, right, rtol, atol
@@ -87,7 +87,7 @@ class _PlotComparison:
         }  # fmt: skip
         try:
             return next(filter(None, (looks[part]() for part in parts)), "")
-        except (TypeError, ValueError, KeyError, AttributeError, IndexError):  # it is not in the probe's format
+        except (TypeError, ValueError, KeyError, AttributeError, IndexError):  # the data is not in the probe's format
             return "Its drawing cannot be checked."
 
     def _data(self) -> str:
@@ -109,13 +109,13 @@ class _PlotComparison:
 
     def _bars(self) -> str:
         found, right = ([list(_of_bars(series)) for series in side["bars"]] for side in (self.found, self.right))
-        if len(found) != len(right):  # several calls of bar without a label may form one series
+        if len(found) != len(right):  # bars from several calls without a label may count as one series
             found, right = ([[bar for series in side for bar in series]] for side in (found, right))
         pairs = self._paired(found, right, self._wrong_bars)
         return next(filter(None, (self._wrong_bars(one, other) for one, other in pairs)), "")
 
     def _paired(self, found: list[T], right: list[T], wrong: Callable[[T, T], str]) -> list[tuple[T, T]]:
-        """Pair each expected series with an equal one, and the remaining series in their order."""
+        """Return the series in ``found`` and ``right`` that have no equal counterpart, paired in their order."""
         left, alone, pairs = list(found), [], []
         for other in right:
             same = next((place for place, one in enumerate(left) if not wrong(one, other)), None)
@@ -201,7 +201,7 @@ class _PlotComparison:
             left.pop(near)
         return ""
 
-    # images and the rest
+    # images, areas and pies
 
     def _images(self) -> str:
         for one, other in zip(self.found["images"], self.right["images"], strict=False):
@@ -240,7 +240,7 @@ class _PlotComparison:
         return next(filter(None, wrong), "")
 
     def _side(self, side: str) -> str:
-        """Return the axis as the student drew it. Horizontal bars have their values along x."""
+        """Return the student's letter for the axis ``side``. If the bars are horizontal, x and y are swapped."""
         return {"x": "y", "y": "x"}[side] if self.found.get("horizontal") is True else side
 
     def _title(self) -> str:

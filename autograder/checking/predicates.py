@@ -89,7 +89,7 @@ def prints_lines(actual: Value, *, right: str, exactly: bool = False) -> Finding
 
 
 def lines_of(text: str, *, exactly: bool) -> list[str]:
-    """Return the lines of printed text. With ``exactly``, they include their line ends."""
+    """Return the lines of printed text. Unless ``exactly`` is set, remove white space at line ends and empty lines at the end."""
     if exactly:
         return text.splitlines(keepends=True)
     lines = [line.rstrip() for line in text.splitlines()]
@@ -228,7 +228,7 @@ def _number_is(actual: Value, *, right: float, within: float) -> Finding | None:
 
 
 def _drawn(actual: Value, *, low: Value, high: Value, mean: Value, summary: str) -> Finding | None:  # noqa: ARG001
-    """Compare how often each of the numbers 0 to n - 1 was drawn with the bounds of its count."""
+    """Check that the count of each number from 0 to n - 1 in ``actual`` is within its bounds, ``low`` and ``high``."""
     draws = as_array(actual)
     if draws is None or draws.dtype.kind not in "iuf" or (draws != np.round(draws)).any():
         return Finding("Every draw should be a whole number.", "type")
@@ -329,6 +329,6 @@ def _canonical(equation: str) -> str:
     """Rename the letters of an einsum equation in order of appearance: ``"nd,md->nm"`` becomes ``"ia,ja->ij"``."""
     letters: dict[str, str] = {}
     text = "".join(equation.split())
-    if "->" not in text:  # the order of the letters sets the order of the result
+    if "->" not in text:  # the alphabetical order of the letters sets the order of the result's axes
         text += f"={''.join(sorted(c for c in text if text.count(c) == 1 and c.isalpha()))}"
     return re.sub("[A-Za-z]", lambda m: letters.setdefault(m[0], chr(ord("a") + len(letters) % 26)), text)

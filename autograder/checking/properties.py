@@ -1,7 +1,7 @@
-"""Run checks on drawn inputs, which are the same for every student, and show the smallest failing one.
+"""Run checks on drawn inputs, which are the same for every student, and show the smallest failing input.
 
-Hypothesis draws them. Its draws depend on the course secret and the check's name only. So every student of a course
-gets the same inputs, and a second run draws them again.
+Hypothesis draws the inputs. They depend only on the course secret and the check's name. So every student of a course
+gets the same inputs, and another run draws the same inputs again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _shrinking: ContextVar[bool] = ContextVar("shrinking", default=True)
 
 @contextmanager
 def drawing(secret: bytes, *, shrink: bool = True) -> Iterator[None]:
-    """Draw inputs from ``secret`` within the context. With ``shrink=False``, do not look for smaller failing inputs."""
+    """Inside the block, draw inputs from ``secret``. With ``shrink=False``, do not look for smaller failing inputs."""
     seed, small = draw_seed.set(secret), _shrinking.set(shrink)
     try:
         yield
@@ -47,12 +47,12 @@ def drawing(secret: bytes, *, shrink: bool = True) -> Iterator[None]:
 
 
 def rng_for(check: Callable[..., Any]) -> np.random.Generator:
-    """Return a new generator for a check that draws its own inputs. It is the same in every run."""
+    """Return a new random generator for a check that draws its own inputs. Its seed is the same in every run."""
     return np.random.default_rng(seed_of(check.__qualname__))
 
 
 def seed_of(name: str) -> int:
-    """Return the seed for inputs called ``name``. It depends on the secret and the name only."""
+    """Return the seed for inputs called ``name``. It depends only on the secret and the name."""
     digest = hashlib.blake2b(name.encode(), key=draw_seed.get()[:64], digest_size=8).digest()
     return int.from_bytes(digest, "big")
 
@@ -63,7 +63,7 @@ def shrinking() -> bool:
 
 
 def floats(low: float = -5.0, high: float = 5.0, *, digits: int = 2) -> st.SearchStrategy[float]:
-    """Draw numbers between ``low`` and ``high`` with a few digits after the point, easy to read and to paste."""
+    """Draw numbers between ``low`` and ``high`` with few ``digits`` after the point, so that they are easy to read and paste."""
     scale = 10**digits
     return st.integers(round(low * scale), round(high * scale)).map(lambda i: i / scale)
 
@@ -82,12 +82,12 @@ def arrays_nd(
     shape: Sequence[int] | None = None,
     elements: st.SearchStrategy[float] | None = None,
 ) -> st.SearchStrategy[np.ndarray]:
-    """Draw float64 arrays of ``min_dims`` to ``max_dims`` axes, or of one ``shape``."""
+    """Draw float64 arrays with ``min_dims`` to ``max_dims`` axes, or with the given ``shape``."""
     sizes = {"min_dims": min_dims, "max_dims": max_dims, "min_side": min_side, "max_side": max_side}
     return _arrays(hnp.array_shapes(**sizes) if shape is None else tuple(shape), elements)
 
 
-@functools.lru_cache(maxsize=1024)  # a strategy is validated at its first draw, which costs more than the draw
+@functools.lru_cache(maxsize=1024)  # the first draw of a strategy also validates it, which takes longer than the draw
 def _arrays(shape: Any, elements: st.SearchStrategy[float] | None) -> st.SearchStrategy[np.ndarray]:
     return hnp.arrays(np.float64, shape, elements=floats() if elements is None else elements, fill=st.nothing())
 
@@ -221,7 +221,7 @@ _LOCAL, _CACHE, _CONSTANTS = "_get_local_constants", "CONSTANTS_CACHE", "Constan
 
 @functools.cache
 def _no_constants() -> tuple[Any, Any]:
-    """Return an empty set of constants, and a cache for it: the usual cache also remembers constants of local modules."""
+    """Return an empty set of constants and a new cache, because the usual cache may contain constants of local modules."""
     return getattr(providers, _CONSTANTS)(), type(getattr(providers, _CACHE))(1024)
 
 
@@ -229,8 +229,8 @@ def _no_constants() -> tuple[Any, Any]:
 def deterministic_draws() -> Iterator[None]:
     """Keep Hypothesis from using constants of the loaded modules.
 
-    Since 6.131 Hypothesis draws numbers that it finds in the source of local modules in ``sys.modules``. Then hidden inputs
-    would depend on the notebooks graded before, and differ between two workers. Older versions need no change.
+    Since version 6.131, Hypothesis also draws numbers from the source of local modules in ``sys.modules``. So hidden inputs would
+    depend on the notebooks graded before, and differ between two workers. Older versions need no change.
     """
     if not all(hasattr(providers, name) for name in (_LOCAL, _CACHE, _CONSTANTS)):
         yield

@@ -1,4 +1,4 @@
-"""Define a quiz as one table with the right answer to each question and a message for each wrong one.
+"""Define a quiz as one table with the right answer to each question and a message for each wrong answer.
 
 The table is part of the reference solutions. The quiz's checks, reference, misconceptions and alternatives are
 derived from it.
@@ -62,7 +62,7 @@ def choice(
 
 
 def number(about: str, *, right: float | None = None, within: float = 1e-6, wrong: Wrong | None = None) -> Question:
-    """Define a question whose answer is a number, with an error of at most ``within``."""
+    """Define a question whose answer is a number. An error of at most ``within`` is accepted."""
     return Question(about, right, dict(wrong or {}), within=within)
 
 
@@ -82,8 +82,8 @@ class Quiz:
     def checks(self) -> type:
         """Return the check class, for the check file: ``TestQuiz = quiz_ch1.checks()``.
 
-        Each question has a visible check without points, ``test_question_1_is_answered``, and a hidden one,
-        ``test_question_1``, that depends on it. The points are shared evenly.
+        Each question has a visible check without points, such as ``test_question_1_is_answered``. A hidden check,
+        such as ``test_question_1``, depends on the visible one. The hidden checks share the points evenly.
         """
         share = self.points / len(self.questions)
         answered, right = [], []
@@ -108,7 +108,7 @@ class Quiz:
 
     @property
     def alternatives(self) -> list[Alternative]:
-        """The right answers in other spellings."""
+        """The right answers, written in unusual ways that the checks must accept."""
         return [
             self._written(
                 "quiz_with_capitals", "Capital letters, and numbers that are just close enough.", str.upper, float
@@ -130,10 +130,10 @@ class Quiz:
 
 
 def quiz(name: str, *, points: float, questions: Mapping[str, Question], hints: str | Sequence[str] = ()) -> Quiz:
-    """Define the quiz ``name``. Its answers are the variables that are the keys of ``questions``, all in one stub cell.
+    """Define the quiz ``name``. The keys of ``questions`` are the variables that students set, all in one stub cell.
 
     ``hints`` is a text with one paragraph per hint, or a sequence. Raises ``CourseError``, with file and line, if there is no
-    question, if a question has no right answer or an answer that is not one of its options, or if a wrong answer is right.
+    question, if a question has no right answer, if an answer is not among the question's options, or if a wrong answer is also right.
 
     >>> quiz_ch1 = quiz(
     ...     "quiz_ch1",

@@ -1,7 +1,7 @@
 """Measure the work that a function does: executed lines of Python, comparisons of its input's items, and calls.
 
-Unlike a time, a count is the same on every machine. How the processor time grows with the input is measured too, because a
-count misses work that Python code does not do itself. This module needs only NumPy and the standard library, because it
+Unlike a time, a count is the same on every machine. The growth of the processor time with the input is measured too, because
+a count misses the work of compiled code. This module needs only NumPy and the standard library, because it
 also runs on students' machines.
 """
 
@@ -24,8 +24,8 @@ COUNT = Path(__file__).with_name("count_probe.txt").read_text(encoding="utf-8")
 
 _SHORT = 0.001  # a call that takes at most this many seconds passes, regardless of how its time grows
 # This probe also runs in the student's process, which does not learn how much longer the larger call may take. It measures
-# processor time, so other work on the machine hardly matters. It uses the shortest of several runs, because a cold cache,
-# or a virtual machine whose processor is lent to others, makes a run longer.
+# processor time, so other work on the machine hardly matters. It uses the shortest of several runs, because a cold cache
+# makes a run longer, and so does a processor that other virtual machines share.
 GROWTH = Path(__file__).with_name("growth_probe.txt").read_text(encoding="utf-8")
 
 
@@ -36,7 +36,7 @@ def limits_of(
     larger: Sequence[Value] | None = None,
     growth: float = 10,
 ) -> dict[str, Value]:
-    """Return the limits that are given. Raises ``CourseError`` if a limit is not a number above 0.
+    """Return a dictionary of the given limits. Raises ``CourseError`` if a limit is not a number above 0.
 
     ``larger`` contains the arguments of a larger call, which may take ``growth`` times the processor time.
     """
@@ -62,10 +62,10 @@ def limits_of(
 
 
 def rounded_limits(limits: Mapping[str, Value]) -> dict[str, Value]:
-    """Return limits for the probe. Steps and calls are rounded down to 1, 2 or 5 times a power of ten, and at least 1,000.
+    """Return rounded limits for the probe. Steps and calls are rounded down to 1, 2 or 5 times a power of ten, but not below 1,000.
 
-    Seconds are rounded up to a power of two. The probe only stops a function that never ends. The real limit is applied here, unknown
-    to the student's process.
+    Seconds are rounded up to a power of two. The probe only stops functions that never end. The exact limits are applied outside
+    the student's process, which does not learn them.
     """
     calls = {name: _rounded(most) for name, most in limits["calls"].items()}
     seconds = {"seconds": 2.0 ** math.ceil(math.log2(limits["seconds"]))} if "seconds" in limits else {}
@@ -80,7 +80,7 @@ def _rounded(limit: int) -> int:
 def stays_within(
     actual: Value, *, limits: Mapping[str, Value], right: Mapping[str, Value], asked: str
 ) -> Finding | None:
-    """Return what is wrong if a function exceeded its limits. ``right`` contains the counts of a right function."""
+    """Return what is wrong if the counts in ``actual`` exceed ``limits``. ``right`` contains the counts of a right function."""
     found = actual if isinstance(actual, dict) else {}
     steps, calls = found.get("steps"), found.get("calls")
     if type(steps) is not int or not isinstance(calls, dict) or steps < 0:
@@ -136,7 +136,7 @@ def grows_slowly(actual: Value, *, growth: float, asked: str, larger: str) -> Fi
 
 
 def _capped(number: int, limit: int, found: Mapping[str, Value]) -> tuple[str, int]:
-    """Return the words and the number that report a number above ``limit``. At most twenty times the limit is reported."""
+    """Return the words and the number with which a message reports ``number``. It reports at most twenty times the ``limit``."""
     most = 20 * limit
     return ("more than ", most) if number > most else ("more than " if found.get("stopped") else "", number)
 

@@ -26,11 +26,11 @@ __all__ = [
 
 
 class ObjectBackend(Protocol):
-    """The side of a ``StudentObject`` that takes its steps."""
+    """The part of a ``StudentObject`` that performs its steps."""
 
     @property
     def opaque(self) -> Opaque:
-        """The name of the object's type, which is known without a call."""
+        """The placeholder of the object, with the name of its type. No call is needed to know this name."""
 
     @property
     def is_new(self) -> bool:
@@ -45,10 +45,10 @@ class ObjectBackend(Protocol):
         *,
         swapped: bool = False,
     ) -> Value:
-        """Return the result of one step, or raise if it fails. If ``swapped``, the object is the right operand."""
+        """Perform one step and return its result. Raises an error if the step fails. If ``swapped``, the object is the right operand."""
 
     def is_method(self, name: str) -> bool:
-        """Return whether ``name`` is a method of a right object, not an attribute with a value."""
+        """Return whether the attribute ``name`` of a right object is a method."""
 
 
 class StudentObject:
@@ -60,7 +60,7 @@ class StudentObject:
 
     __slots__ = ("__asked", "__weakref__")
     __hash__ = object.__hash__
-    __array_ufunc__ = None  # an array as the left operand calls this class's operator
+    __array_ufunc__ = None  # if the left operand is an array, use this class's operator
 
     def __init__(self, asked: ObjectBackend) -> None:
         object.__setattr__(self, "_StudentObject__asked", asked)
@@ -84,7 +84,7 @@ class StudentObject:
     def __len__(self) -> int:
         *at, count = _looped[0] or (0, 0, 0, 0)
         if at == [id(self), *_instruction()]:
-            return int(count)  # `list(thing)` calls this after `__iter__`, so it is not a step of the check
+            return int(count)  # `list(thing)` calls `__len__` after `__iter__`, so this is not a step of the check
         return backend_of(self).step("use", "len")  # type: ignore[no-any-return]
 
     def __reversed__(self) -> Iterator[Any]:
@@ -116,7 +116,7 @@ def backend_of(thing: StudentObject) -> ObjectBackend:
 
 
 def without_proxies(value: Value) -> Value:
-    """Return ``value``. For an object of a student's class, return its placeholder instead, which needs no call."""
+    """Return ``value``, or its placeholder if it is an object of a student's class. No call is made."""
     return backend_of(value).opaque if isinstance(value, StudentObject) else value
 
 
@@ -126,12 +126,12 @@ def contains_objects(values: Iterable[Value]) -> bool:
 
 
 def is_mutable(value: Value) -> bool:
-    """Return whether a caller can change ``value``: a list, dict, set or array without student objects in it."""
+    """Return whether ``value`` is a list, dict, set or array, and contains no student objects. A caller can change such a value."""
     return isinstance(value, list | dict | set | np.ndarray) and not contains_objects([value])
 
 
 def state_of(value: Value) -> Hashable:
-    """Return the contents of a value in a form that is equal only for equal contents."""
+    """Return a key for the contents of a value. Two keys are equal only if the contents are equal."""
     if isinstance(value, list | tuple):
         return type(value), tuple(map(state_of, value))
     if isinstance(value, dict):
@@ -187,7 +187,7 @@ _PATTERNS = {
 
 
 def format_script(call: Call) -> tuple[str, dict[str, Value]]:
-    """Return the last step as text, and its inputs by name. The earlier lines are the input with the name ""."""
+    """Return the last step as text, and its inputs by name. The input with the name "" contains the earlier lines."""
     writer = _Writer(steps_of(call))
     *before, last = writer.lines()
     if len(before) > MAX_LINES:
@@ -239,7 +239,7 @@ def raises_an_error(actual: Value, *, error: str) -> Finding | None:
 
 
 def explain_step(finding: Finding, expected: Value, call: str) -> Finding:
-    """Add the expected value to a finding that a step returned None. Mention a missing ``return`` only for calls."""
+    """If a step returned None, add the expected value to its finding. Mention a missing ``return`` only for calls."""
     if finding.kind != "none" or expected is None:
         return finding
     reason = finding.reason if call.endswith(")") else "It is None."

@@ -1,4 +1,4 @@
-"""Grade tests that a student writes. They must accept right functions and reject those with a planted bug."""
+"""Grade tests that a student writes. They must accept right functions and reject functions with a planted bug."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ def grades_tests(
 ) -> Callable[..., None]:
     """Return a check for an exercise in which students write a function that tests another function.
 
-    The student's function raises, or returns False, if the function that it tests is wrong. The functions in ``bugs``
-    and ``right`` must not use names defined outside of them. Raises ``CourseError`` if one has no source, or if
-    ``bugs`` or ``right`` is empty.
+    The student's function should raise an error or return False if the function that it tests is wrong. The functions in
+    ``bugs`` and ``right`` must not use names defined outside of them. Raises ``CourseError`` if the source of one of them
+    cannot be read, or if ``bugs`` or ``right`` is empty.
 
     Args:
-        bugs: wrong functions. Each key completes a sentence that begins with "a median that", for example "forgets to
-            sort".
+        bugs: wrong functions. Each key describes the bug and completes a phrase such as "a median that", for example
+            "forgets to sort".
         right: right functions, written as differently as possible, so that tests cannot require more than the task
-            states. A hidden check needs a function that no visible check has, because tests could recognize visible ones by
-            their code.
+            states. A hidden check needs a function that no visible check has, because tests could recognize the functions
+            of visible checks by their code.
         points: the points of the check.
-        visible: whether students run it themselves. Their notebook then contains these functions.
+        visible: whether students can run the check themselves. If so, their notebook contains these functions.
         after: earlier checks that must pass before this one runs.
         title: the title that students read.
     """
@@ -86,7 +86,7 @@ def is_test_call(call: Call) -> bool:
 
 
 def join_failures(failures: Sequence[CheckFailed]) -> CheckFailed:
-    """Join failures into one with a paragraph for each message, because lines would be joined when wrapped."""
+    """Join failures into one. Each message becomes a paragraph, because wrapping would join single lines."""
     lines = dict.fromkeys(line for failure in failures for line in failure.reason.splitlines())
     refused = [line for line in lines if " right" in line]
     return CheckFailed("\n\n".join([*refused, *sorted(set(lines) - set(refused))]))

@@ -1,1 +1,1 @@
-"""Grade a class: from the submissions to the gradebook and the feedback pages."""
+"""Grade the submissions of a class, enter the marks in the gradebook and write the feedback pages."""

@@ -57,7 +57,7 @@ class FeedbackWriter:
 
     Attributes:
         marks: the marks of the students who have manual marks, comments or late penalties in the gradebook.
-        dry: whether nothing is written.
+        dry: whether to write nothing.
     """
 
     chapter: str
@@ -96,7 +96,7 @@ class FeedbackWriter:
         return [Path(name) for name in self.names(job)]
 
     def names(self, job: Job) -> list[str]:
-        """Return the paths of ``files`` as strings, which is faster for the tens of thousands of paths of a large class."""
+        """Return the paths of ``files`` as strings. This is faster in a large class, which has tens of thousands of paths."""
         autograded = f"{self.autograded}/{job.student}/{self.chapter}/"
         feedback = f"{self.feedback}/{job.student}/{self.chapter}/"
         copies = [f"{folder}{name}" for folder in (autograded, feedback) for name in BESIDE]
@@ -116,7 +116,7 @@ class FeedbackWriter:
     def write_page(
         self, job: Job, verdict: Verdict, marks: SubmissionMarks | None = None, *, force: bool = False
     ) -> PageStatus:
-        """Write the page of a notebook that was graded before, with ``marks`` from the gradebook.
+        """Write the feedback page of a notebook that was graded before. The page shows ``marks`` from the gradebook.
 
         With ``force``, a page that was not made by autograder is replaced. Raises ``NotebookError`` if there is no graded notebook.
         """
@@ -157,7 +157,7 @@ class FeedbackWriter:
 
 
 def _bytes_of(page: Path) -> bytes | None:
-    """Return the content of a page: empty if it is not a regular file, or None if it does not exist."""
+    """Return the content of ``page``, empty bytes if it is not a regular file, or None if it does not exist."""
     try:
         return page.read_bytes() if stat.S_ISREG(page.lstat().st_mode) else b""
     except FileNotFoundError:
@@ -171,7 +171,7 @@ def folder_of(course: Course, kind: str) -> Path:
 
 
 def submitted_notebook(course: Course, student: str, chapter: str) -> Path:
-    """Return a student's notebook: the one with the chapter's name, or else the only notebook with cells of the chapter."""
+    """Return a student's notebook: the notebook named after the chapter or, if there is none, the only one with cells of the chapter."""
     path = folder_of(course, "submitted") / student / chapter / f"{chapter}.ipynb"
     found = []
     for other in [] if os.path.lexists(path) else other_notebooks(str(path))[:MAX_OTHERS]:
@@ -183,7 +183,7 @@ def submitted_notebook(course: Course, student: str, chapter: str) -> Path:
 
 
 def _marked_by_hand(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the document with only its manually graded cells. The gradebook needs no others, and few cells are quick to send."""
+    """Return the document with only its manually graded cells. The gradebook needs no other cells, and sending few cells is fast."""
     metas = ((cell, cell["metadata"].get("nbgrader", {})) for cell in document.get("cells", []))
     return {"cells": [cell for cell, meta in metas if meta.get("grade") and meta.get("solution")]}
 
@@ -202,7 +202,7 @@ class PageResult:
     reason: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the page as JSON for the command line."""
+        """Return the result as JSON for the command line."""
         return {**asdict(self), "path": str(self.path)}
 
 

@@ -30,10 +30,10 @@ from autograder.grading.verdict_cache import VerdictCache
 
 __all__ = ["MAX_OTHER", "MAX_OTHERS", "RunState", "SharedOutcomes", "hold_run_lock", "is_running"]
 
-# File systems may record times this coarsely, so a file written more recently may change and keep the same time.
+# Some file systems record times with only this precision. A file written more recently may change again and keep the same time.
 _YOUNG_NS = 1_000_000_000
 MAX_OTHERS = 20  # the most other notebooks in a submission that are read, because a student may submit thousands
-MAX_OTHER = 16 << 20  # bytes of another notebook that is read
+MAX_OTHER = 16 << 20  # the most bytes of another notebook that is read
 
 Signature = list[list[int] | None]
 
@@ -71,12 +71,12 @@ class SharedOutcomes:
         return lines, {**line, "exercises": names}
 
     def expand(self, line: dict[str, Any]) -> Verdict:
-        """Return the verdict that ``condense`` wrote. Raises ``KeyError`` or ``TypeError`` if a part of it is missing."""
+        """Return the verdict that ``condense`` wrote. Raises ``KeyError`` or ``TypeError`` if a part of the verdict is missing."""
         exercises = tuple([self._found[name] for name in line["exercises"]])
         return Verdict(**{**line, "exercises": exercises})
 
     def lines(self, names: Collection[str]) -> list[dict[str, Any]]:
-        """Return the lines of the exercise verdicts in ``names``, for a file that is rewritten."""
+        """Return the lines of the exercise verdicts in ``names``, to write them into a new file."""
         return [{"outcome": name, "exercise": one.to_json()} for name, one in self._found.items() if name in names]
 
 
@@ -99,7 +99,7 @@ class RunState:
     book: ChapterInBook | None = None
     may_tidy: bool = True
     _lines: dict[str, dict[str, Any]] = field(default_factory=dict)
-    _older: dict[str, dict[str, Any]] = field(default_factory=dict)  # lines from another configuration or other checks
+    _older: dict[str, dict[str, Any]] = field(default_factory=dict)  # lines from earlier settings or checks
     _seen: dict[str, tuple[Signature | None, str]] = field(default_factory=dict)
     _shared: SharedOutcomes = field(default_factory=SharedOutcomes)
 
@@ -126,7 +126,7 @@ class RunState:
             write_atomically(self._path, "".join(map(_line, whole)).encode())
 
     def line(self, student: str) -> Mapping[str, Any] | None:
-        """Return the last line about ``student``, even if the checks have changed since, or None if there is no line."""
+        """Return the last line about ``student``, even if the checks have changed since, or None if there is none."""
         return self._lines.get(student) or self._older.get(student)
 
     def is_of_this_course(self, student: str) -> bool:
@@ -193,7 +193,7 @@ class RunState:
         return done
 
     def note(self, outcomes: Iterable[Outcome], marks: Mapping[str, float | None]) -> None:
-        """Record that the marks of ``outcomes`` are in the gradebook. ``marks`` holds the final mark of each student."""
+        """Record that the marks of ``outcomes`` are in the gradebook. ``marks`` contains the final mark of each student."""
         outcomes = [one for one in outcomes if one.is_final and str(one.job.student) in self._seen]
         students = [str(one.job.student) for one in outcomes]
         book = read_chapter(self.url, self.chapter, students) if self.url else ChapterInBook()
@@ -301,18 +301,18 @@ def _fingerprint(course: Course, base: bytes) -> str:
 
 @contextmanager
 def hold_run_lock(course: Course, chapter: str) -> Iterator[None]:
-    """Hold the lock that shows other processes that ``chapter`` is being graded. Several runs can hold the lock. It ends with the process."""
+    """Hold a lock that tells other processes that ``chapter`` is being graded. Several runs can hold it. It is released when the process ends."""
     path = course.state("running", chapter)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
-        # A file system may have no locks, or another process may be testing the lock. Only a remark in the preview depends on the lock.
+        # Ignore errors: the file system may have no locks, or another process may be testing this lock. Only a remark in the preview depends on it.
         with suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         yield
 
 
 def is_running(course: Course, chapter: str) -> bool:
-    """Return whether a run holds the lock. Writes nothing."""
+    """Return whether a run over ``chapter`` holds the lock. Nothing is written."""
     try:
         file = course.state("running", chapter).open("rb")
     except OSError:

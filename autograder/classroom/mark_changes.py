@@ -37,7 +37,7 @@ OTHERWISE = "graded again, with a different result"
 
 @dataclass(frozen=True, slots=True)
 class ChangedCheck:
-    """A check whose result changed. ``before`` or ``after`` is empty if there was no such check."""
+    """A check whose result changed. ``before`` is empty for a new check, and ``after`` for a removed check."""
 
     exercise: str
     check: str
@@ -53,7 +53,7 @@ class ChangedCheck:
 class MarkChange:
     """A student's mark in a chapter before and after a change, with any late penalty subtracted. None means no mark.
 
-    ``by`` names the account, the machine and the command that changed or first saw the mark.
+    ``by`` names the account, the machine and the command that made or first found the change.
     """
 
     student: str
@@ -73,7 +73,7 @@ class MarkChange:
 
     @property
     def text(self) -> str:
-        """The old and the new mark, and the reason."""
+        """The old mark, the new mark and the reason, as a readable text."""
         before, after = ("no mark" if mark is None else number(mark) for mark in (self.before, self.after))
         more = [f"and {len(self.checks) - 3} more"] if len(self.checks) > 3 else []
         checks = "; ".join([*map(str, self.checks[:3]), *more])
@@ -102,7 +102,7 @@ def mark_of(marks: SubmissionMarks | None) -> float | None:
 
 
 def differing_checks(before: Verdict | None, after: Verdict) -> tuple[ChangedCheck, ...]:
-    """Return the checks whose results differ between two verdicts. The result is empty if the first is not known."""
+    """Return the checks whose results differ between two verdicts. The result is empty if ``before`` is None."""
     if before is None:
         return ()
     old, new = _checks(before), _checks(after)
@@ -146,7 +146,7 @@ def acting() -> str:
 
 
 def read_changes(course: Course, chapters: Sequence[str] = (), students: Sequence[str] = ()) -> list[MarkChange]:
-    """Return the changes in the course's log, oldest first, by default of all chapters and students.
+    """Return the changes in the course's log, oldest first. If ``chapters`` or ``students`` are given, return only their changes.
 
     An incomplete line, for example after a power cut, is skipped.
     """

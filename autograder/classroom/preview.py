@@ -42,7 +42,7 @@ class Preview:
     Attributes:
         moves: the marks that would change.
         by_exercise: for each exercise, how many students would gain or lose points, and how many points in all.
-        named: the number of students for each change of a diagnosed mistake, by exercise, earlier mistake and new mistake.
+        named: the number of students whose diagnosed mistake would change, by exercise, earlier mistake and new mistake.
         first: the students who would get their first mark.
         ungradable: why a notebook could not be graded, by student.
         run: the number of notebooks that were graded for this preview.
@@ -85,7 +85,7 @@ def preview_class(
     only: frozenset[str] | None = None,
     on_verdict: Callable[[Verdict], None] | None = None,
 ) -> Preview:
-    """Grade ``jobs`` as ``grade_class`` would, and return the changes that this would make.
+    """Grade ``jobs`` as ``grade_class`` does, and return the changes that a real run would make.
 
     The gradebook, the folders and the stored verdicts stay as they are. Unchanged submissions are not graded. Raises the
     same errors as ``grade_class``.
@@ -135,7 +135,7 @@ def preview_class(
 def _entered(
     course: Course, chapter: str, outcomes: Sequence[Outcome], url: str, folder: Path
 ) -> tuple[dict[str, SubmissionMarks], dict[str, SubmissionMarks], dict[str, tuple[float, float]]]:
-    """Enter ``outcomes`` in a copy of the gradebook. Return the marks before and after, and the new and old marks of students who would keep the old one."""
+    """Enter ``outcomes`` in a copy of the gradebook. Return the marks before and after, and the new and old marks of students who would keep the old mark."""
     kept: dict[str, tuple[float, float]] = {}
     if not outcomes:
         return {}, {}, kept
@@ -149,7 +149,7 @@ def _entered(
 
 
 def _named(state: RunState, outcomes: Sequence[Outcome]) -> dict[tuple[str, str | None, str | None], int]:
-    """Count the changes of diagnosed mistakes in unchanged notebooks, by exercise, mistake before and mistake after."""
+    """Count the changed diagnoses of unchanged notebooks, by exercise, earlier mistake and new mistake."""
     counts: Counter[tuple[str, str | None, str | None]] = Counter()
     for one in outcomes:
         before = state.last(str(one.job.student))
@@ -178,7 +178,7 @@ def _gains(
 
 @contextmanager
 def _nothing_left_behind(course: Course) -> Iterator[None]:
-    """Prevent Python from writing compiled modules, and prevent a course without a secret from getting a secret file."""
+    """Prevent Python from writing compiled modules, and do not create a secret file in a course without a secret."""
     settings = {"PYTHONDONTWRITEBYTECODE": "1"}
     if not os.environ.get(VARIABLE) and not (course.root / course.secret_file).exists():
         settings[VARIABLE] = secrets.token_hex(32)

@@ -42,11 +42,11 @@ REMOVED = (
     "{student} was removed from the gradebook, so nothing was graded and no mark was entered. Remove the submission too "
     "(`autograder forget {student}`), or enter the student again (`nbgrader db student add {student}`) and grade again."
 )
-_MAX_NAMES = 10  # other files that are named in the message about a missing notebook
+_MAX_NAMES = 10  # the most other files that the message about a missing notebook names
 
 
 class Terminated(KeyboardInterrupt):
-    """Raised if a signal asks the run to end. ``status`` is the exit status for the program."""
+    """Raised if a signal asks the run to end. ``status`` is the program's exit status."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -88,8 +88,8 @@ def grade_class(
 
     Unchanged submissions are not graded again. A notebook that could not be graded gets no mark in the gradebook and needs manual
     grading. Without confinement, nothing is entered in the gradebook. After an interruption (Ctrl-C, SIGTERM), the marks made so far
-    are entered before the exception is raised. An ``executor`` may grade elsewhere, but this process writes the gradebook. With ``only``,
-    changed checks of all other exercises take effect only in a later run.
+    are entered before the exception is raised. An ``executor`` may grade elsewhere, but this process writes the gradebook. If ``only``
+    names exercises, changed checks of all other exercises take effect only in a later run.
     """
     pages = FeedbackWriter.of(course, chapter)
     options = GradingOptions(confinement, again=only)
@@ -147,7 +147,7 @@ def outcomes_of(
     keep: bool | Literal["read"],
     deliver: Deliver,
 ) -> Generator[Outcome, None, None]:
-    """Yield the outcome of each job of a chapter, with the arguments of ``grade``. Submissions that must not be opened come first."""
+    """Yield the outcome of each job of a chapter. Submissions that must not be opened come first. ``grade`` documents the arguments."""
     max_score = points_of(load_source(course.source(chapter))[1])
     rejections = rejections_of(jobs, chapter)
     for job, reason in rejections.items():
@@ -192,9 +192,9 @@ def _ending_well() -> Iterator[_Ending]:
 
 
 def _removed(state: RunState, url: str, chapter: str, jobs: Sequence[Job]) -> list[Job]:
-    """Return the ``jobs`` of students whose marks were entered before, but who have been removed from the gradebook since.
+    """Return the ``jobs`` of students who were removed from the gradebook after their marks had been entered.
 
-    If the gradebook has no students at all, it is a new one. Then return an empty list, so that all students are entered again.
+    Return an empty list if the gradebook has no students. It is then a new gradebook, and all students are entered again.
     """
     before = [job for job in jobs if state.was_entered(str(job.student))]
     known = known_students(url, chapter) if before else None
@@ -227,7 +227,7 @@ def rejections_of(jobs: Sequence[Job], chapter: str) -> dict[Job, str]:
 
 
 def _rejection(job: Job, chapter: str) -> str:
-    """Return why a submission must not be opened. For example, a link may point at another student's answers."""
+    """Return why a submission must not be opened, or "". For example, a link may point to another student's answers."""
     try:
         for path in (job.path.parent.parent, job.path.parent, job.path):
             if path.is_symlink():

@@ -1,6 +1,6 @@
 """Watch the outcomes of a run over a class: review warnings, resubmissions, mark changes, pages and mark entry.
 
-A watcher sees each outcome as it comes, each batch of outcomes once their marks are in the gradebook, and the verdicts at the end.
+A watcher receives each outcome when it arrives, each batch of outcomes once its marks are in the gradebook, and all verdicts at the end.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class ReviewWarnings(Watcher):
         return issues
 
     def _changed_points(self, exercise: ExerciseVerdict, book: ChapterInBook) -> str:
-        """Return how the points in the gradebook and in the checks differ, or "". The result is cached, because it is often the same for the whole class."""
+        """Describe how the points in the gradebook and in the checks differ, or return "". The result is cached for the whole class."""
         key = exercise.name, exercise.max_score
         if key not in self._points:
             then, now = book.points.get(f"check_{exercise.name}", exercise.max_score), exercise.max_score
@@ -201,10 +201,10 @@ class ReviewWarnings(Watcher):
         return self._points[key]
 
     def _other_files(self, job: Job) -> str:
-        """Name the other notebooks in the same folder that contain work on this chapter."""
+        """Return a warning about other notebooks in the same folder that contain work on this chapter, or ""."""
         others = [Path(other) for other in other_notebooks(str(job.path))]
         if not others or not os.path.lexists(job.path):
-            return ""  # a missing notebook is the reason why grading fails, and is reported there
+            return ""  # grading reports the missing notebook
         own = _work_in(job.path, self._released)
         handed_out = {name: stub.source for name in self._released.exercises() if (stub := self._released.stub(name))}
         names = []
@@ -258,7 +258,7 @@ class Resubmissions(Watcher):
         return replace(outcome, may_be_superseded=str(outcome.job.student) in self._replaced)
 
     def entered(self, batch: Entered) -> Entered:
-        """Replace the outcomes whose earlier notebook was better."""
+        """Replace the outcomes of students whose earlier notebook was better."""
         outcomes = [self._keep_better(one, batch.kept.get(str(one.job.student))) for one in batch.outcomes]
         self._superseded |= {one.job: one.verdict for one in outcomes if one.was_superseded}
         return replace(batch, outcomes=outcomes)
@@ -340,7 +340,7 @@ class MarkChangeLog(Watcher):
 class MarkEntry(Watcher):
     """A watcher that enters marks in the gradebook, shows each entered batch to the other watchers, and then records it in ``state``.
 
-    The record comes last. If the run is killed before that, the next run does the batch again.
+    The record comes last. If the run is killed before that, the next run enters the batch again.
     """
 
     def __init__(
@@ -350,11 +350,11 @@ class MarkEntry(Watcher):
         self._writer = GradebookWriter(course, url, self._after)
 
     def prepare(self, *, wait: bool) -> None:
-        """Load the modules that entering needs, which takes seconds. With ``wait``, return once the gradebook is known to be usable."""
+        """Load the modules that are needed to enter marks. This takes seconds. With ``wait``, return once the gradebook is known to be usable."""
         self._writer.begin(wait=wait)
 
     def seen(self, outcome: Outcome) -> Outcome:
-        """Queue the outcome, which is entered together with others."""
+        """Queue the outcome. Outcomes are entered in batches."""
         self._writer.enter(outcome)
         return outcome
 
@@ -378,7 +378,7 @@ def marks_of(url: str | None, chapter: str, students: Sequence[str]) -> dict[str
 def change_of(
     state: RunState, outcome: Outcome, before: SubmissionMarks | None, after: SubmissionMarks | None
 ) -> MarkChange | None:
-    """Return the change of a submission's mark, or None if the mark did not change or there was none before."""
+    """Return the change of a submission's mark, or None if the mark is the same as before or is the first mark."""
     old, new = mark_of(before), mark_of(after)
     if before is None or after is None or not _differ(old, new):
         return None
@@ -419,7 +419,7 @@ def _superseded_warning(outcome: Outcome, new: float, old: float) -> str:
 
 
 def _work_in(path: Path, released: Notebook) -> dict[str, str]:
-    """Return the source of each cell in which a student works on this chapter. The result is empty for any other file."""
+    """Return the source of each exercise's cell in the notebook at ``path``, by exercise. Empty if the file has no such cells."""
     try:
         if path.is_symlink() or path.stat().st_size > MAX_OTHER:
             return {}

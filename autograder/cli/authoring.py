@@ -122,7 +122,7 @@ def audit(
             return
         asked = commands.selected_chapters(course, chapters, everything=not chapters)
         found = {chapter: inspect_chapter(course, chapter) for chapter in asked}
-        # Auditing an endless reference would not end, and every finding about an unfinished one would be wrong.
+        # The audit of an endless reference would not end, and every finding about an unfinished chapter would be wrong.
         unmeasured = [c for c in asked if found[c].endless or found[c].unfinished]
         judged = [c for c in asked if c not in unmeasured]
         measured = audit_chapters(course, judged, workers=workers or commands.cores(), locate=locate, suggest=suggest)

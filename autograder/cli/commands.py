@@ -54,7 +54,7 @@ students_option = click.option(
 
 
 def selected_chapters(course: Course, chapters: Sequence[str], *, everything: bool, complete: bool = True) -> list[str]:
-    """Return the chapters that a command line names. With ``complete``, each must have a notebook and checks."""
+    """Return the chapters that the command line selects. With ``complete``, each must have a notebook and checks."""
     if everything and chapters:
         raise CourseError("Give chapter names or use --all, not both.")
     if everything:
@@ -88,7 +88,7 @@ def cores() -> int:
 class PlacedCommand(click.Command):
     """A command that says where ``autograder --help`` lists it.
 
-    ``section`` is a heading, and ``after`` the command below which it is listed. Without ``after``, the command comes last.
+    ``section`` is the heading, and ``after`` names the command above it. Without ``after``, the command comes last.
     """
 
     def __init__(self, *args: Any, section: str = "More", after: str = "", **kwargs: Any) -> None:
@@ -97,7 +97,7 @@ class PlacedCommand(click.Command):
 
 
 class CommandGroup(click.Group):
-    """Commands listed under headings in the order in which they were added, each with its whole help text."""
+    """A group that lists its commands under headings, in the order in which they were added, with their full help texts."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -117,7 +117,7 @@ class CommandGroup(click.Group):
         self._sections.setdefault(heading, []).extend(commands)
 
     def place(self, command: click.Command) -> None:
-        """Add a command of another package in the place that a ``PlacedCommand`` names, else under "More"."""
+        """Add another package's command at its ``section`` and ``after``, or under "More" if it is not a ``PlacedCommand``."""
         self.add_command(command)
         listed = self._sections.setdefault(getattr(command, "section", "More"), [])
         above = [number for number, other in enumerate(listed, 1) if other.name == getattr(command, "after", "")]
@@ -128,7 +128,7 @@ class CommandGroup(click.Group):
         del ctx
         registered = [command for command in load_commands() if command.name not in self.commands]
         names = {command.name for command in registered}
-        # A command that is listed below another registered one is placed later.
+        # If a command is listed below another registered command, place it after that command.
         for command in sorted(registered, key=lambda command: getattr(command, "after", "") in names):
             self.place(command)
         return [str(command.name) for commands in self._sections.values() for command in commands]
@@ -143,8 +143,8 @@ class CommandGroup(click.Group):
 
 # --- registered by other distributions -------------------------------------------------------------------------------
 
-# Groups of entry points: Click commands, functions that make an ``Executor``, and functions that pack the feedback of a
-# class for another system.
+# Groups of entry points: Click commands, functions that create an ``Executor``, and functions that pack a class's feedback
+# for upload to an LMS.
 COMMANDS, GRADERS, PACKERS = "autograder.commands", "autograder.graders", "autograder.packers"
 
 
@@ -176,7 +176,7 @@ def load_grader(name: str, advice: str, group: str = GRADERS) -> Callable[..., A
 
 
 def _registered(group: str) -> dict[str, EntryPoint]:
-    """Return the entry points of a group by name. Two distributions may have the same metadata."""
+    """Return the entry points of ``group`` by name. If two distributions register the same name, only one is returned."""
     return {point.name: point for point in entry_points(group=group)}
 
 
@@ -216,7 +216,7 @@ def report_errors(kept: str = "") -> Iterator[None]:
 
 
 def end_in_order() -> None:
-    """Make programs that this process started end together with it, even if its terminal is closed."""
+    """Make the programs that this process starts end with it, even if the terminal is closed."""
     for ending in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, ending):
             signal.signal(getattr(signal, ending), _ended)

@@ -228,7 +228,7 @@ def roster(file: Path, *, course_folder: Path | None) -> None:
 
 
 def _how(*, unsafe_local: bool, workers: int | None, scheduler: str | None) -> dict[str, Any]:
-    """Return the arguments that say where notebooks are graded. Print a warning if that is not a sandbox."""
+    """Return the grading arguments for these options. Print a warning if notebooks run without a sandbox."""
     if workers is not None and scheduler is not None:
         uses = "--workers is for grading on this machine, --scheduler for grading on a cluster"
         raise CourseError(f"{uses}. Use only one of them.")

@@ -1,4 +1,4 @@
-"""Format and print what people read: verdicts, the summary of a run, a preview, and progress while notebooks are graded."""
+"""Format and print verdicts, the summary of a run, a preview and the progress of grading."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ __all__ = [
     "verdict_text",
 ]  # fmt: skip
 
-_NAMED = 3  # students or notebooks listed by name if they share a message
-_MOST = 20  # the most marks that a preview lists one by one. The JSON has all marks.
+_NAMED = 3  # how many of the students or notebooks with the same message are listed by name
+_MOST = 20  # the maximum number of marks that a preview lists. The JSON output has all marks.
 
 
 def echo_status(text: str) -> None:
@@ -69,7 +69,7 @@ def summary(verdicts: Sequence[Verdict], seconds: float, by_hand: float = 0) -> 
 
 
 def needs_review(verdicts: Sequence[Verdict]) -> str:
-    """List the notebooks that could not be graded or have a warning, with the reason. Empty if there are none.
+    """List the notebooks that could not be graded or have a warning, with the reason. Return "" if there are none.
 
     A notebook is named by its student if known, or else by its file. Notebooks with the same warning, such as that a chapter's points
     have changed, share an entry. Every notebook that could not be graded is named.
@@ -85,7 +85,7 @@ def needs_review(verdicts: Sequence[Verdict]) -> str:
 
 
 def group_messages(messages: Iterable[tuple[str, str]]) -> str:
-    """List messages, given as pairs of message and name. If many names have the same message, list three of them."""
+    """Format (message, name) pairs as a list with one entry per message. An entry lists at most three names."""
     grouped: dict[str, list[str]] = {}
     for why, name in messages:
         if why:
@@ -214,7 +214,7 @@ def _log(total: int, what: str) -> Callable[[Verdict], None]:
     def tick(verdict: Verdict) -> None:
         counts[verdict.status] += 1
         done = counts.total()
-        # At most twenty lines, for a class of any size.
+        # Print at most twenty lines, whatever the size of the class.
         if total > 1 and done * 20 // total > (done - 1) * 20 // total:
             seconds = (time.monotonic() - started) / done * (total - done)
             left = f", {seconds:.0f} s left" if seconds >= 1 else ""

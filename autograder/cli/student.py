@@ -26,7 +26,7 @@ INSTRUCTORS = {
 
 
 class _StudentCommands(commands.CommandGroup):
-    """A student's commands, with a hint on how to install an instructor's command."""
+    """A group of students' commands that says how to install an instructor's command."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command called ``cmd_name``. Raises ``UsageError`` for an instructor's command."""
@@ -64,7 +64,7 @@ def start(ctx: click.Context, folder: Path | None, *, no_open: bool, lab: str) -
 
     commands.end_in_order()
     with commands.friendly_errors():
-        # The instructor's command line stores its `handout` function there. A student's has none.
+        # In `obj`, the instructor's command line stores a function that calls `handout`. The student's stores nothing.
         options = None if no_open else shlex.split(lab)
         raise Exit(starting.start(folder, lab=options, say=click.echo, hand_out=ctx.find_root().obj))
 

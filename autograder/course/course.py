@@ -34,7 +34,7 @@ CONFIG_NAME = "course_config.py"
 MAX_SECONDS = 86_400.0  # small enough for every clock and kernel limit
 MEMORY_MB = (64, 1 << 20)  # the allowed range: a smaller number was probably meant as GiB
 GRADER_MB = 512  # NumPy, pandas and a chapter's checks take up to half of this
-SEARCHES = 3  # the most searches for mistakes in one notebook, each limited to ``locate_seconds``
+SEARCHES = 3  # the maximum number of searches for mistakes in one notebook, each limited to ``locate_seconds``
 # The default audit targets that a chapter must meet before it is released.
 TARGETS = {
     "hidden": 0.99,
@@ -316,7 +316,7 @@ def run_module(name: str, path: Path) -> ModuleType:
 
 
 def find_course(start: Path | None = None) -> Path | None:
-    """Return the nearest folder at or above ``start`` (default: the current folder) with a ``course_config.py``, or None."""
+    """Return the nearest folder at or above ``start`` (default: the current folder) that contains a ``course_config.py``, or None."""
     here = (start or Path.cwd()).resolve()
     return next((folder for folder in (here, *here.parents) if (folder / CONFIG_NAME).is_file()), None)
 
@@ -390,7 +390,7 @@ def _refuse_unknown(root: Path, config: Config) -> None:
 def failure(error: BaseException, path: Path, within: Path | None = None) -> str:
     """Describe an error of the course's own code in ``path`` on one line: its last location, its type and its message.
 
-    Only locations in the folder ``within`` count, by default only ``path`` itself.
+    Only locations in ``within`` count, which is ``path`` by default.
     """
     what = type(error).__name__
     if isinstance(error, SyntaxError):

@@ -35,7 +35,7 @@ __all__ = [
 
 MAX_BYTES = 256 * 2**20
 MAX_CELLS = 25_000
-MAX_CODE = 1 << 20  # size by ``encoded_size``: far more than anybody writes for a chapter, and parsed within seconds
+MAX_CODE = 1 << 20  # the largest ``encoded_size``: more than anybody writes in a chapter, but parsed within seconds
 MAX_PARTS = 5_000_000  # lists, entries and items. In memory, each takes up to a hundred times its length in the file.
 MAX_NESTING = 420  # levels of JSON. Copying takes two calls per level, and Python's recursion limit is 1000.
 Role = Literal["stub", "check"]
@@ -63,7 +63,7 @@ class Cell:
         role: ``"stub"`` for a cell that the student fills in, ``"check"`` for the graded cell after a stub, otherwise None.
         points: the points in nbgrader's metadata, or None if the cell is not graded.
         tags: Jupyter's cell tags.
-        id: Jupyter's id of the cell, or empty.
+        id: Jupyter's id of the cell, or ``""``.
     """
 
     index: int
@@ -186,7 +186,7 @@ def parse_notebook(data: bytes, path: Path | None = None) -> Notebook:
 
 
 def load_document(data: bytes, path: Path | None = None) -> dict[str, Json]:
-    """Return the JSON of the notebook in ``data``, which has a list of cells. Raises ``NotebookError`` if ``data`` is no notebook."""
+    """Return the notebook in ``data`` as JSON with a list of cells. Raises ``NotebookError`` if ``data`` is not a notebook."""
     name = path.name if path else "The file"
     content = _load(data, name)
     version = content.get("nbformat", 4) if isinstance(content.get("nbformat"), int) else 4
@@ -214,7 +214,7 @@ def load_source(path: Path) -> tuple[dict[str, Json], Notebook]:
 
 
 def notebook_of(document: Mapping[str, Json], path: Path | None = None) -> Notebook:
-    """Return the notebook in a document from ``load_document``. Raises ``NotebookError`` if it has no code."""
+    """Return the notebook in ``document``, which is the result of ``load_document``. Raises ``NotebookError`` if it has no code."""
     parsed = tuple(cell_of(index, cell) for index, cell in enumerate(document["cells"]))
     if not any(cell.kind == "code" for cell in parsed):
         name = path.name if path else "The file"
@@ -245,7 +245,7 @@ def files_beside(path: Path) -> list[Path]:
 
 
 def hidden_files(checks: Path) -> list[Path]:
-    """Return the files that exist only during grading: all files in the folder with the chapter's name next to ``checks``."""
+    """Return the files that exist only during grading: all files in the folder next to ``checks`` that is named after the chapter."""
     folder = checks.with_name(checks.stem.removeprefix("test_"))
     return [p for p in sorted(folder.rglob("*")) if p.is_file() and "__pycache__" not in p.parts]
 

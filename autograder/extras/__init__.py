@@ -1,1 +1,1 @@
-"""Optional features. Each registers its own commands, and no other part of autograder imports them."""
+"""Optional features, which register their own commands. No other part of autograder imports them."""

@@ -1,4 +1,4 @@
-"""Grade many notebooks: group them by chapter, look up known verdicts, and grade the rest here or in other processes."""
+"""Grade many notebooks: group them by chapter, look up known verdicts, and grade the other notebooks, perhaps in parallel."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def grade_notebooks(
     executor: Executor | None = None,
     on_verdict: Callable[[Verdict], None] | None = None,
 ) -> list[Verdict]:
-    """Return the verdicts on ``jobs``, in their order. ``on_verdict`` is called with each verdict as it is made.
+    """Return the verdicts on ``jobs``, in the same order. ``on_verdict`` is called with each verdict as soon as it is ready.
 
     Without a course, the notebooks are checked with the examples that were released with them.
     A notebook that cannot be graded gets a verdict with the reason. Raises ``CourseError`` if the course itself is wrong, and
@@ -61,7 +61,7 @@ def grade(
     keep: bool | Literal["read"] = False,
     deliver: Deliver | None = None,
 ) -> Generator[Outcome, None, None]:
-    """Yield the outcome of each job as it is made. A problem with one notebook is never raised.
+    """Yield the outcome of each job as soon as it is ready. A problem with one notebook is reported in its outcome.
 
     Args:
         course: the course whose checks are used.
@@ -69,9 +69,9 @@ def grade(
         options: how they are graded.
         workers: how many notebooks are graded at a time, each in a process of its own. With 0, this process grades them, and the
             limits on a grading process are not enforced.
-        executor: grades the notebooks instead, perhaps on other machines.
+        executor: the callable that grades the notebooks instead of ``workers``, perhaps on other machines.
         keep: whether verdicts are stored and looked up. With ``"read"``, they are only looked up.
-        deliver: applied to each outcome in the process that graded it. It must be picklable if there are several workers.
+        deliver: the function that is applied to each outcome in the process that graded it. It must be picklable if there are workers.
 
     Raises ``CourseError`` if the course itself is wrong, or if it has no exercise in ``options.only``.
     """
@@ -80,7 +80,7 @@ def grade(
     for job in jobs:
         by_chapter.setdefault("" if job.chapter is None else course.require_chapter(job.chapter), []).append(job)
     if unnamed := by_chapter.pop("", []):
-        # Students' notebooks are read only by an executor, which may have limits.
+        # Only the executor reads students' notebooks, because it may enforce limits.
         task = Task("", 0.0, options, None, deliver)
         yield from (executor or _executor(min(workers, len(unnamed))))(course, task, unnamed)
     for chapter in sorted(by_chapter, key=list(course.chapters).index):

@@ -55,7 +55,7 @@ _STOPPED = {
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _MAX_BYTES = 1 << 20
-_MAX_SIDE = 4096  # pixels. A small file could need gigabytes in a browser
+_MAX_SIDE = 4096  # pixels. A larger picture in a small file could need gigabytes in a browser
 _MAX_OUTPUTS = 24
 
 
@@ -128,7 +128,7 @@ def restore_cells(submitted: Mapping[str, Any], released: ReleasedNotebook) -> d
             cell["id"], number = f"cell-{number}", number + len(cells)
         used.add(cell["id"])
     metadata = copy.deepcopy(dict(released.document.get("metadata", {})))
-    # Only released grade ids, because a student's metadata may contain any text.
+    # Record only released grade ids, because a student's metadata may contain any text.
     twice = [name for name in _copied(parsed, submitted) if name in known]
     if twice:
         metadata["autograder"] = {**metadata.get("autograder", {}), "copied": twice}
@@ -242,7 +242,7 @@ def _outputs(outcome: CellOutcome, count: int) -> list[dict[str, Any]]:
 
 
 def _safe(output: Any, count: int) -> dict[str, Any] | None:
-    """Return an output with valid keys and types, or None. A hostile process may send anything."""
+    """Return ``output`` with only valid keys and types, or None if it is invalid. A hostile process may send anything."""
     if not isinstance(output, dict):
         return None
     kind = output.get("output_type")
@@ -311,7 +311,7 @@ def without_picture(index: int) -> CellOutcome:
 
 
 def _sane(outputs: Any, max_text: int) -> tuple[dict[str, Any], ...] | None:
-    """Return stored outputs in a form that may be shown, or None if any of them is not an image or text."""
+    """Return stored outputs in a form that may be shown, or None if they are too large or contain anything but images and text."""
     if not isinstance(outputs, list) or not 0 < len(outputs) <= _MAX_OUTPUTS:
         return None
     sane: list[dict[str, Any]] = []

@@ -30,16 +30,16 @@ _MAX_WITHOUT_JAIL = 3  # notebooks in a row for which no sandbox started. One no
 
 
 def grade_serially(course: Course, task: Task, jobs: Iterable[Job], worker: Worker | None = None) -> Iterator[Outcome]:
-    """Grade ``jobs`` in this process. This is an ``Executor``. It takes a job only after the previous outcome was used.
+    """Grade ``jobs`` in this process, as an ``Executor``. Each job is taken only after the caller has used the previous outcome.
 
     If ``worker`` is given, its open sandbox is used. Raises ``CourseError`` if a notebook's chapter lacks an exercise of the task.
     """
-    from autograder.sandbox import open_worker  # noqa: PLC0415 - imports NumPy, which an unchanged class does not need
+    from autograder.sandbox import open_worker  # noqa: PLC0415 - imports NumPy, which is not needed if no notebook has changed
 
     with ExitStack() as stack:
         packages, how = list(course.packages), task.options.confinement
         jail = worker or stack.enter_context(open_worker(course.limits, packages, confinement=how))
-        import autograder.judging.loader  # noqa: F401, PLC0415 - imports Hypothesis, whose time counts for no notebook
+        import autograder.judging.loader  # noqa: F401, PLC0415 - imports Hypothesis now, so that no notebook is charged for the time
 
         graders = cache(partial(_grader_of, course, task, jail))
         if task.chapter:
@@ -57,7 +57,7 @@ def grade_serially(course: Course, task: Task, jobs: Iterable[Job], worker: Work
 
 
 def check_serially(task: Task, jobs: Iterable[Job]) -> Iterator[Outcome]:
-    """Check notebooks without a course in this process, with the examples that were released with them."""
+    """Check notebooks in this process without their course, using the examples that were released with them."""
     from autograder.student.terminal.checking import check_by_examples  # noqa: PLC0415 - as above
 
     for job in jobs:
@@ -106,13 +106,13 @@ class NotebookGrader:
         self._importable = AllowedImports.of(course, task.chapter, self._released) if confined else None
         worker.prepare(self._released.notebook.code_cells())  # the sandbox starts while the checks are loaded
         self._judge = Judge(load_checks(course, task.chapter))
-        # Files that the notebook reads are available to a submission, too.
+        # The files that the course's notebook reads are available to submissions, too.
         self._open = partial(worker.open, files=self._released.files) if self._released.files else worker.open
         self._locator = NotebookLocator(self._judge.checks, course.locate_seconds, worker.clock)
         self._without_jail = 0
 
     def grade(self, job: Job) -> Outcome:
-        """Return the outcome of one notebook, stored and delivered. If it cannot be graded, the verdict says why."""
+        """Grade one notebook, and store, deliver and return the outcome. If it cannot be graded, the verdict says why."""
         with reading_once():
             return self._grade(job)
 
@@ -179,7 +179,7 @@ class NotebookGrader:
     def _require_chapter(self, submission: Submission) -> None:
         """Raise ``NotebookError`` if both metadata and cells show that this is another chapter's notebook.
 
-        Otherwise, functions that the course provides in that notebook could earn points in this chapter unnoticed.
+        Without this check, functions that the course provides in the other notebook could earn points in this chapter.
         """
         other = metadata_of(submission.submitted).get("chapter")
         if other == self._task.chapter or other not in self._course.finished_chapters():

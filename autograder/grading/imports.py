@@ -1,4 +1,4 @@
-"""Find imports that are not available in the sandbox: in the course's notebook, and in students' code."""
+"""Find imports in the course's notebook and in students' code that are not available in the sandbox."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class AllowedImports:
         return found
 
     def failed_cell(self, submission: Submission) -> str:
-        """Return why a submission gets no mark if an import failed in one of the course's own cells, or else ""."""
+        """Return why a submission gets no mark: an import failed in one of the course's own cells. Return "" if none failed."""
         code = [cell for cell in submission.notebook.cells if cell.kind == "code"]
         numbered = ((number, c) for number, c in enumerate(code, 1) if c.source not in self.may_fail)
         given = {c.index: _place(c, number) for number, c in numbered if submission.is_handed_out(c)}

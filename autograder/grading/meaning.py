@@ -1,6 +1,6 @@
 """Compare the meaning of a course's code, ignoring comments and positions, and find code that keeps state between exercises.
 
-Verdicts never quote the code of a check file. So they do not depend on its comments, blank lines and unread docstrings.
+Verdicts never quote the code of a check file. So they do not depend on its comments, blank lines or unread docstrings.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _tree(data: bytes, *, is_solution: bool) -> ast.Module | None:
 
 @dataclass(frozen=True, eq=False)
 class _Statement:
-    """A statement at the top level of a file, with the names that it defines and the names that it uses, immediately or later."""
+    """A top-level statement of a file, with the names that it defines, those that it uses at once and those that it uses later."""
 
     file: int
     place: tuple[int, int]
@@ -122,7 +122,7 @@ class Meanings:
         return _digest([_dump(sorted(found, key=lambda one: (one.file, one.place)))])
 
     def _defined(self, name: str, user: _Statement) -> list[_Statement]:
-        """Return the possible definitions of ``name`` for ``user``. In its own file, an immediate use sees only the last earlier one."""
+        """Return the possible definitions of ``name`` for ``user``. In the same file, an immediate use sees only the last definition above it."""
         every = [one for one in self._defining.get(name, ()) if one is not user]
         own = [one for one in every if one.file == user.file]
         if name in user.later or not own:
@@ -169,7 +169,7 @@ def _statements(file: int, tree: ast.Module | None) -> Iterator[_Statement]:
             later = frozenset(word for part in inside for word in _words(part))
             yield _Statement(file, (place, 0), node, frozenset([node.name]), now, later)
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            for number, alias in enumerate(node.names):  # one by one, so that a new name does not affect all exercises
+            for number, alias in enumerate(node.names):  # one by one, so that a new import affects only some exercises
                 single: ast.stmt = ast.Import([alias])
                 if isinstance(node, ast.ImportFrom):
                     single = ast.ImportFrom(node.module, [alias], node.level)
@@ -205,9 +205,9 @@ def _digest(parts: Iterable[bytes]) -> str:
 
 
 def may_keep_state(sources: Iterable[str], exercises: Iterable[str]) -> bool:
-    """Return whether calling one of a notebook's ``exercises`` may change the result of another one. If in doubt, return True.
+    """Return whether calling one of a notebook's ``exercises`` may change the result of another exercise. If in doubt, return True.
 
-    Plain functions cannot: they use only their arguments, constants, each other, and modules that keep no state.
+    Plain functions cannot change it: they use only their arguments, constants, each other, and modules without state.
     """
     functions: dict[str, list[ast.FunctionDef]] = {}
     changing: set[str] = set()  # names of anything that may have a state
@@ -251,7 +251,7 @@ def _may_change(statement: ast.stmt) -> set[str]:
 def _used(function: ast.FunctionDef, names: Collection[str]) -> set[str] | None:
     """Return the names that a function reads from outside, or None if it may change something that outlives a call.
 
-    ``names`` contains the notebook's functions, which may have attributes.
+    ``names`` contains the names of the notebook's functions. Functions may have attributes.
     """
     arguments = function.args
     defaults = [value for value in (*arguments.defaults, *arguments.kw_defaults) if value is not None]

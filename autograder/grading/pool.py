@@ -1,8 +1,8 @@
-"""Grade notebooks in separate processes. Each has its own sandbox and checks, and grades one notebook at a time.
+"""Grade notebooks in separate processes. Each process has its own sandbox and checks, and grades one notebook at a time.
 
-If a process dies, its notebook goes to another process. A notebook that ends two processes is ungradable, and the others are not
-affected. A process that hangs, or that takes too much processor time or memory for one notebook, is killed: this notebook is
-ungradable, and a new process grades the next one.
+If a process dies, its notebook goes to another process. A notebook that ends two processes is ungradable, and other notebooks
+are not affected. A process that hangs, or that uses too much processor time or memory for one notebook, is killed. Its notebook
+is ungradable, and a new process grades the next notebook.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _EXCEEDED = (
 
 
 def grade_in_parallel(workers: int, course: Course, task: Task, jobs: Sequence[Job]) -> Iterator[Outcome]:
-    """Grade ``jobs`` in ``workers`` processes. With the number of workers bound, this is an ``Executor``."""
+    """Grade ``jobs`` in ``workers`` processes. A ``partial`` of this function with ``workers`` is an ``Executor``."""
     with Pool(course.root, task, workers) as pool:
         yield from pool.grade(jobs)
 
@@ -61,7 +61,7 @@ def grade_in_parallel(workers: int, course: Course, task: Task, jobs: Sequence[J
 class Pool(AbstractContextManager["Pool"]):
     """Grading processes, started when they are first needed and reused for further calls and tasks.
 
-    Without a ``root``, there is no course, and the notebooks are checked with the examples next to them. ``secret`` is the text from which hidden inputs are drawn. By default, each process looks it up.
+    Without a ``root``, there is no course, and the notebooks are checked with the examples next to them. ``secret`` is the course secret, which determines the hidden inputs. By default, each process looks it up.
     """
 
     def __init__(self, root: Path | None, task: Task, workers: int, *, secret: str = "") -> None:
@@ -71,19 +71,19 @@ class Pool(AbstractContextManager["Pool"]):
         self._processes: dict[int, _Process] = {}  # the processes, by index among the workers
         self._ended: threading.Event | None = None  # set to end the thread that watches the processes
         # A grader and its sandbox take turns, so they run best on one core. Pin them only if every core gets
-        # the same number of graders. Otherwise one core would have two graders while another has none.
+        # a grader. Otherwise the system may find a less busy core for them.
         cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
         self._cores = cores if workers >= len(cores) else []
 
     def switch_task(self, task: Task) -> None:
-        """Grade another chapter of the same course from now on. No job may be waiting."""
+        """Switch to ``task``, which grades a chapter of the same course. There must be no waiting jobs."""
         if task != self._task:
             self._task = task
             for process in self._processes.values():
                 process.send(task)
 
     def grade(self, jobs: Sequence[Job]) -> Iterator[Outcome]:
-        """Yield the outcome of each job as it is made. Raises the errors that the checks or the sandbox raise in a process."""
+        """Yield the outcome of each job as soon as it is ready. Raises the errors that the checks or the sandbox raise in a process."""
         self._waiting.extend(jobs)
         while len(self._processes) < min(self._workers, len(jobs)):
             self._start()
@@ -113,7 +113,7 @@ class Pool(AbstractContextManager["Pool"]):
             self.end()
 
     def close(self) -> None:
-        """End the processes, which have no jobs left."""
+        """End the processes. They must have no jobs left."""
         for process in self._processes.values():
             process.send(None)
         for process in self._processes.values():
@@ -141,7 +141,7 @@ class Pool(AbstractContextManager["Pool"]):
         return process
 
     def _watch(self, ended: threading.Event) -> None:
-        """Kill each process that exceeds a limit. This runs in a thread, because the outcomes may be used slowly."""
+        """Kill each process that exceeds a limit. This runs in a thread, because the caller may be slow to use the outcomes."""
         while not ended.wait(_LOOK_SECONDS):
             for process in list(self._processes.values()):
                 process.look()
@@ -152,7 +152,7 @@ class Pool(AbstractContextManager["Pool"]):
             process.send(process.jobs[-1])
 
     def _replace(self, place: int) -> Iterator[Outcome]:
-        """Give the jobs of a dead process to a new one, except a job that exceeded a limit or ended too many processes."""
+        """Give the jobs of a dead process to a new process. A job that exceeded a limit or ended too many processes is ungradable."""
         process = self._processes.pop(place)
         how = process.close()
         if process.exceeded:
@@ -160,7 +160,7 @@ class Pool(AbstractContextManager["Pool"]):
             if number == process.done + 1:  # its outcome was not received
                 yield self._task.ungradable(process.jobs.popleft(), why)
         else:
-            self._deaths[process.jobs[0]] += 1  # this notebook was being graded, unlike the others
+            self._deaths[process.jobs[0]] += 1  # only the first notebook was being graded
         for job in reversed(process.jobs):
             if self._deaths[job] < _MAX_DEATHS:
                 self._waiting.appendleft(job)
@@ -203,7 +203,7 @@ class _Process:
         theirs.close()
 
     def look(self) -> None:
-        """Kill the process if its notebook exceeds a limit. Two readings of its page must agree, because the process may be writing it."""
+        """Kill the process if its notebook exceeds a limit. Two readings of the limits must agree, because the process may be writing them."""
         grading = self._current.read()
         much = grading.exceeded(self._process.pid)
         if self._seen == grading.number and much:
@@ -268,7 +268,7 @@ _PAGE = struct.Struct("=qddddq")
 
 
 class _Current:
-    """The notebook that a process grades now. It is in memory that the parent can read even if the process hangs."""
+    """The limits of the notebook that a process is grading, in shared memory. The parent can read them even if the process hangs."""
 
     def __init__(self, descriptor: int) -> None:
         self._page = mmap.mmap(descriptor, _PAGE.size)
@@ -289,7 +289,7 @@ class _Current:
 
 
 def _usage(pid: int) -> tuple[float, int]:
-    """Return the processor time (s) and the memory (bytes, swapped or not) of a process. Both are 0 if unknown, as outside Linux."""
+    """Return the processor time (s) and the memory (bytes, swapped or not) of a process. Outside Linux, or if they are unknown, both are 0."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - faster, and read ten times a second
             fields = file.read().rpartition(b")")[2].split()
@@ -303,11 +303,11 @@ def _usage(pid: int) -> tuple[float, int]:
 def serve(descriptor: int, page: int) -> None:
     """Run in a grading process: take jobs until there are no more, and send the outcome of each.
 
-    ``page`` is a file in which the process notes the notebook that it grades.
+    ``page`` is the descriptor of the file in which the process records the limits of the notebook that it is grading.
     """
     # Ctrl-C reaches the whole process group. Only the parent handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    from autograder.sandbox import open_worker  # noqa: PLC0415 - imports NumPy, which an unchanged class does not need
+    from autograder.sandbox import open_worker  # noqa: PLC0415 - imports NumPy, which is not needed if no notebook has changed
 
     pipe, current = Connection(descriptor), _Current(page)
     try:
@@ -339,7 +339,7 @@ def serve(descriptor: int, page: int) -> None:
 
 
 def _jobs(pipe: Connection, tasks: list[Task], begin: Callable[[], None]) -> Iterator[Job]:
-    """Yield the jobs of a task after calling ``begin`` for each. If another task follows the jobs, it is appended to ``tasks``."""
+    """Yield the jobs of a task, calling ``begin`` before each. If another task follows the jobs, append it to ``tasks``."""
     while True:
         try:
             message: Job | Task | None = pipe.recv()

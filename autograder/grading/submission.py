@@ -28,7 +28,7 @@ __all__ = [
 
 # Files that nbgrader stores next to a submission. It needs them to return feedback to the right student.
 BESIDE = ("timestamp.txt", "submission_secret.txt")
-MAX_BESIDE = 4096  # bytes that are read of such a file
+MAX_BESIDE = 4096  # the maximum number of bytes to read from such a file
 
 COPIED = (
     "This notebook has the cell of {name} more than once. All copies were run, in order, so the last copy was checked."
@@ -44,7 +44,7 @@ COVERED = (
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A notebook file to grade. If ``chapter`` is None, the notebook itself says which chapter it is."""
+    """A notebook file to grade. If ``chapter`` is None, the notebook itself says which chapter it belongs to."""
 
     path: Path
     student: str | None = None
@@ -109,7 +109,7 @@ class Submission:
         return self._run(self._plain, first=self.sandbox is None, memory_mb=memory_mb)
 
     def before_redefined(self, exercise: str) -> Subject | None:
-        """Return the notebook up to the cell of another exercise that redefines ``exercise``, or None if there is none."""
+        """Return the part of the notebook above the cell of another exercise that redefines ``exercise``, or None if no cell does."""
         own = max((cell.index for cell in self._plain if cell.name == exercise), default=None)
         others = set(self.notebook.exercises()) - {exercise}
         for cell in self._plain:
@@ -123,11 +123,11 @@ class Submission:
         return self._run(cells, first=False, memory_mb=memory_mb)
 
     def own_cells(self) -> list[tuple[str, str]]:
-        """Return name and source of each cell that the student wrote or changed, in the order in which they run."""
+        """Return the name and the source of each cell that the student wrote or changed, in the order in which they run."""
         return [(cell.name, cell.source) for cell in self._plain if cell.source not in self._handed_out]
 
     def open_copy(self, budget: TimeBudget, cache: AnswerCache, *, memory_mb: int | None = None) -> EditableSession:
-        """Return a new session that no mark depends on, with the time of ``budget``. ``cache`` stores its answers."""
+        """Return a new session that no mark depends on. It is limited by ``budget`` and stores its answers in ``cache``."""
         slow = [outcome.index for outcome in self.cells if outcome.stopped]
         return self._open_session(self._plain, memory_mb=memory_mb, draw=False, slow=slow, budget=budget, cache=cache)
 
@@ -155,14 +155,14 @@ class Submission:
         return session
 
     def _keep(self, outcomes: Iterable[CellOutcome]) -> None:
-        from autograder.sandbox.texts import OutputBudget  # noqa: PLC0415 - imports NumPy, which an unchanged class does not need
+        from autograder.sandbox.texts import OutputBudget  # noqa: PLC0415 - imports NumPy, which is not needed if no notebook has changed
 
         room = OutputBudget()  # this also limits pictures, of which a notebook may have thousands
         self.cells = tuple(map(room.fit, sorted([*self.cells, *outcomes], key=lambda outcome: outcome.index)))
 
 
 class _Prefix:
-    """A submission's notebook up to the cell that redefines ``exercise``, without this cell."""
+    """The part of a submission's notebook above the cell that redefines ``exercise``."""
 
     def __init__(self, whole: Submission, exercise: str, end: CodeCell) -> None:
         self.label, self.blank = whole.label, whole.blank
@@ -171,7 +171,7 @@ class _Prefix:
         self.open = partial(whole.open_before, end.index)
 
     def before_redefined(self, exercise: str) -> Subject | None:
-        """Return None, because that cell was not run."""
+        """Return None, because the cell that redefines ``exercise`` was not run."""
 
 
 def _notes(notebook: Notebook, released: Notebook, blank: frozenset[str], twice: list[str]) -> dict[str, str]:
@@ -188,7 +188,7 @@ def _notes(notebook: Notebook, released: Notebook, blank: frozenset[str], twice:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of grading one job, from the process that graded it to the gradebook.
+    """The result of grading one job, as it is passed from the grading process to the gradebook.
 
     ``deliver`` writes ``document`` and ``cells`` into the student's files. After that ``cells`` is empty, and ``document`` has only
     the manually graded cells.
@@ -197,7 +197,7 @@ class Outcome:
         document: the notebook that was run. Empty if it is ungradable.
         cells: the outputs of its cells.
         key: the key of the stored verdict, or "".
-        parts: the digest of the checks that each exercise was judged by, or None for the current digests.
+        parts: for each exercise, the digest of the checks that judged it. None means the current digests.
         is_final: whether grading the same bytes again would give the same result.
         timestamp: the text of nbgrader's ``timestamp.txt``, or None.
         rewritten: the manually graded cells whose text has changed since they were last graded.
@@ -242,7 +242,7 @@ def delivered(outcome: Outcome, deliver: Deliver | None) -> Outcome:
 
 
 def verdict_only(outcome: Outcome) -> Outcome:
-    """Return the outcome without the notebook, which nobody will look at. This is a ``Deliver``."""
+    """Return the outcome without the notebook, because nobody will look at the notebook. This function is a ``Deliver``."""
     return replace(outcome, document={}, cells=())
 
 

@@ -1,4 +1,4 @@
-"""The options and tasks of grading a chapter's notebooks, and the interface of the executors that grade them."""
+"""The options and tasks for grading a chapter's notebooks, and the interface of the executors that grade them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class GradingOptions:
     Attributes:
         only: the exercises that are graded, or None for all.
         visible_only: whether to run only the checks that students can run themselves.
-        again: the exercises that are graded again if their checks have changed, or None for all. The others keep their stored results.
+        again: the exercises that are graded again if their checks have changed, or None for all. All others keep their stored results.
         pictures: whether the course's picture cells are run. No mark depends on them, so they are skipped if nobody will look at
             the notebooks.
     """
@@ -43,10 +43,10 @@ class Task:
     """The task of grading one chapter. It can be sent to another process if ``deliver`` can be pickled.
 
     Attributes:
-        chapter: the chapter, or "" if each notebook itself says which chapter it is.
+        chapter: the chapter, or "" if each notebook itself says which chapter it belongs to.
         max_score: the points of the exercises that are graded.
-        cache: where verdicts are stored, if anywhere.
-        deliver: applied to each outcome in the process that graded it.
+        cache: the store of verdicts, or None if they are not stored.
+        deliver: the function that is applied to each outcome in the process that graded it, or None.
     """
 
     chapter: str
@@ -56,7 +56,7 @@ class Task:
     deliver: Deliver | None = None
 
     def finish(self, outcome: Outcome, data: bytes, known: Collection[str] = ()) -> Outcome:
-        """Store the verdict on a notebook with the bytes ``data``, and return the delivered outcome.
+        """Store the verdict on the notebook whose bytes are ``data``, and return the delivered outcome.
 
         The results of the exercises in ``known`` are from an earlier run.
         """
@@ -79,9 +79,9 @@ class Task:
 class Executor(Protocol):
     """A callable that grades ``jobs`` of the task's chapter and yields a delivered outcome for each, in any order.
 
-    A problem with one notebook is never raised. Other errors end the run: ``CourseError`` if the course is wrong,
+    A problem with one notebook is reported in its outcome. Other errors end the run: ``CourseError`` if the course is wrong,
     ``SandboxUnavailable`` if there is no sandbox, ``OSError`` if the disk is full.
     """
 
     def __call__(self, course: Course, task: Task, jobs: Sequence[Job], /) -> Iterator[Outcome]:
-        """Yield each outcome as it is made."""
+        """Yield each outcome as soon as it is ready."""

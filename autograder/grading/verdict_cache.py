@@ -24,7 +24,7 @@ __all__ = ["VerdictCache"]
 
 @dataclass(frozen=True, slots=True)
 class VerdictCache:
-    """The stored verdicts of one chapter. The key of each is a hash of everything that all its exercises depend on.
+    """The stored verdicts of one chapter. A verdict's key is a hash of everything that all exercises of the chapter depend on.
 
     The hash covers the submission's bytes, the chapter's notebook, the framework, the course's limits and packages, its secret, the options of
     the run, and the code of the course that belongs to no exercise. Code is compared by its meaning, not by its text.
@@ -32,8 +32,8 @@ class VerdictCache:
     Attributes:
         base: the hash of everything except the submission. It is sent to other processes, so that they need not read the sources.
         parts: for each exercise, the digest of everything else that it depends on: its checks, reference and misconceptions.
-        only: the exercises to grade again if their parts have changed, or None for all. The others keep their stored results.
-        read_only: whether no new verdict is stored.
+        only: the exercises to grade again if their parts have changed, or None for all. All others keep their stored results.
+        read_only: whether verdicts are only looked up, and new ones are not stored.
     """
 
     folder: Path
@@ -121,7 +121,7 @@ def _outcome_of(cell: dict[str, Any]) -> CellOutcome:
 
 
 def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> tuple[bytes, dict[str, str]]:
-    """Return the hash of everything that all exercises depend on, and for each exercise a digest of the rest."""
+    """Return the hash of everything that all exercises depend on, and for each exercise the digest of what only it depends on."""
     digest = hashlib.sha256()
     source, checks = course.source(chapter), course.checks(chapter)
     given = [*files_beside(source), *hidden_files(checks)]

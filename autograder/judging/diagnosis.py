@@ -200,7 +200,7 @@ def distinguishing_calls(exercise: str, calls: Sequence[Call]) -> list[Call]:
     """Return the calls whose answers distinguish solutions of ``exercise``.
 
     If checks use probes, these are only the calls with probes. The function's own result (the weights of a head, a
-    matplotlib Axes) may have many forms that are equally right or wrong. Measurements are left out.
+    matplotlib Axes) may differ between solutions that are equally right or wrong. Measurements are left out.
     """
     own = [
         call

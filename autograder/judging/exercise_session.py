@@ -42,7 +42,7 @@ class Subject(Protocol):
         """Open a new session in which the notebook runs from its first cell, optionally with a memory limit."""
 
     def before_redefined(self, exercise: str) -> Subject | None:
-        """Return the notebook up to the cell of another exercise that redefines ``exercise``, or None."""
+        """Return the notebook up to the cell in which another exercise redefines ``exercise``, or None if there is no such cell."""
 
 
 @dataclass(eq=False)
@@ -79,7 +79,7 @@ class ExerciseSession:
     stopped_at: StudentError | None = None
     _answers: dict[Hashable, Answer] = field(default_factory=dict)
     _fetched: bool = False
-    _stopped_early: bool = False  # a planned call (perhaps of a later check) was stopped: other calls get a new session
+    _stopped_early: bool = False  # whether a planned call was stopped, so that unplanned calls get a new session
     _planned_keys: frozenset[Hashable] = frozenset()
 
     def ask(self, call: Call) -> Answer:
@@ -118,7 +118,7 @@ class ExerciseSession:
             self.answers_key = None if None in serials else serials
 
     def call_silently(self, calls: Iterable[Call]) -> None:
-        """Make those of ``calls`` that were not made yet, and discard the output of the student's code."""
+        """Make the ``calls`` that have not been made yet, and discard the output of the student's code."""
         for call in calls:
             if call_key(call) not in self._answers and not self.stopped:
                 with getattr(self.session(), "quietly", nullcontext)():
@@ -163,7 +163,7 @@ class ExerciseSession:
                 self._of_its_own(probe.other, answers[call_key(probe.first)], answers[call_key(probe.other)])
 
     def _of_its_own(self, call: Call, before: Answer, answer: Answer) -> None:
-        """Repeat ``call`` in a new session if ``answer`` equals ``before``, the answer to another call that may have been cached."""
+        """If ``answer`` equals ``before``, the answer to another call, repeat ``call`` in a new session to see if ``before`` was cached."""
         if before.error is None and same_answer(before, answer, call):
             alone = self.answer_alone(call)
             if alone is not None and not same_answer(alone, answer, call):

@@ -113,7 +113,7 @@ def _sides(line: str, shapes: Mapping[str, Shape]) -> tuple[tuple[str, Shape], t
     )
 
 
-# The type that a probe raises for a result that it cannot inspect. It is not an error of the student's code.
+# The error that a probe raises for a result that it cannot inspect. The student's code does not raise this error.
 NOT_AS_ASKED = "NotAsAsked"
 MAX_NAME = 40  # characters of a name
 MAX_NAMES = 300
@@ -233,7 +233,7 @@ def explain(
     head = f"{name} stopped with {kind}: {message}" if message else f"{name} stopped with {kind}."
     if not head.endswith((".", "!", "?")):
         head += "."
-    # A cell without a name is called "cell 7".
+    # A cell without a name is called "cell" with its number, such as "cell 7".
     where = f" (in {'' if cell.startswith('cell ') else 'cell '}{cell})" if cell and cell != function else ""
     body = f"{at} {meaning}" if meaning else (f" It happened in the line `{line.strip()}`." if line.strip() else "")
     return f"{head[:-1]}{where}.{body}" if where else head + body

@@ -106,7 +106,7 @@ class FunctionSession:
         return time_limit(self._seconds, stuck)
 
     def define(self, sources: Mapping[str, str]) -> None:
-        """Replace functions with the definitions in ``sources``, in a copy of their namespace. Raises any error in a source."""
+        """Replace functions with the definitions in ``sources``, in a copy of their namespace. Raises any error that a source raises."""
         own = next((self._names[n] for n in sources if isinstance(self._names.get(n), FunctionType | type)), None)
         home = (home_of(own) if own is not None else None) or self._names
         names = dict(home)

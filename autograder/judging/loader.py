@@ -108,7 +108,7 @@ def _parameters(mark: Any, where: str) -> list[dict[str, Value]]:
 
 
 def reference_functions(course: Course, chapter: str) -> dict[str, Callable[..., Any]]:
-    """Return the public functions and classes of the chapter's reference solutions by name, including its quiz."""
+    """Return the public functions and classes of the chapter's reference solutions by name, including quizzes."""
     module = course.references(chapter)
     return {
         name: f
@@ -154,7 +154,7 @@ def load_checks(course: Course, chapter: str) -> ChapterChecks:
     path = course.checks(chapter)
     if not path.is_file():
         raise CourseError(f"Chapter {chapter!r} has no checks: there is no {path}.")
-    course.references(chapter)  # first, so that the check file imports this course's references, not another's
+    course.references(chapter)  # first, so that the check file imports the references of this course
     make_importable(course.root)
     name = f"autograder_checks_{chapter}"
     try:
@@ -280,7 +280,7 @@ class ChapterChecks:
         )
 
     def visible_part(self) -> ChapterChecks:
-        """Return only the checks that students run themselves, with the planned calls of those checks."""
+        """Return a copy with only the checks that students run themselves. Only the calls of these checks are planned."""
         specs = {s.name: replace(s, checks=tuple(c for c in s.checks if c.visible)) for s in self.specs.values()}
         # Wrong quiz choices are explained only after grading.
         wrong = {name: [] if self.specs[name].answers else known for name, known in self.misconceptions.items()}
@@ -307,7 +307,7 @@ class ChapterChecks:
         )
 
     def right_answer(self, call: Call) -> Value:
-        """Return a right solution's answer to ``call``, or None if no reference has the name of its function."""
+        """Return a right solution's answer to ``call``, or None if there is no reference for the called function."""
         return self.reference.answer(call) if call.function in self.references else None
 
     def class_names(self) -> frozenset[str]:

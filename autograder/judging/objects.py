@@ -1,4 +1,4 @@
-"""Objects of classes in an exercise session. Each use of an object sends the whole call sequence that leads to this use.
+"""Objects that the checks of an exercise use. Each use of an object sends the whole call sequence that leads to this use.
 
 This module needs only NumPy and the standard library, because it also runs on students' machines.
 """

@@ -101,7 +101,7 @@ def _course_draws(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture
 def student(request: pytest.FixtureRequest) -> StudentProxy:
-    """Return the student's functions: those of the notebook given by ``--student``, else the references."""
+    """Return the functions of the notebook that ``--student`` names. Without this option, return the references."""
     chapter = _chapter(request)
     spec = spec_of(request.node)
     if spec is None:

@@ -152,9 +152,9 @@ class StudentProxy(Outcomes):
         Args:
             memory_mb: the memory in MiB.
             steps: the number of executed lines of Python and of comparisons of the given items.
-            calls: how often each of these functions may be called. A function is from the notebook or is an argument.
+            calls: how often each function may be called, by name. The functions are from the notebook or are arguments.
             seconds: the processor time in seconds.
-            larger: the arguments of a call that is about four times as large.
+            larger: the arguments of a second call, with inputs that are about four times as large.
             growth: how many times as much processor time the larger call may take.
         """
         limits = limits_of(steps, calls, seconds, larger, growth)
@@ -184,7 +184,7 @@ class StudentProxy(Outcomes):
         return self._ask(call)
 
     def measure(self, source: str, function: str, *args: Value, **kwargs: Value) -> Value:
-        """Run ``probe(function, *args, **kwargs)`` of ``source`` like ``probe``, to measure what the function does.
+        """Run a probe as the method ``probe`` does, to measure what the function does.
 
         A measurement, such as how far answers scatter, may differ between right functions. So it can be used in
         assertions, but not to diagnose mistakes.
@@ -196,7 +196,7 @@ class StudentProxy(Outcomes):
 
         For example, ``student.plot("draw", table)["axes"][0]["bars"]``. Each of the ``axes`` has the keys ``title``,
         ``xlabel``, ``ylabel``, ``xscale``, ``yscale``, ``xlim``, ``ylim``, ``legend``, ``bars``, ``lines``,
-        ``points``, ``images``, ``wedges`` and ``areas``. Without ``texts``, it is only reported which
+        ``points``, ``images``, ``wedges`` and ``areas``. Without ``texts``, the data only says which
         texts are present.
         """
         return self.probe(plot_probe_text(texts=texts), function, *args, **kwargs)
@@ -269,7 +269,7 @@ def _taking_all(call: Call, most: int) -> Call:
 
 
 def _with_rest(value: Value, again: Callable[[], Value], most: int = _ITEMS, depth: int = 0) -> Value:
-    """Return ``value`` after making each iterator in it fetch its remaining items with ``again``."""
+    """Return ``value``. If the remaining items of an iterator in it are needed later, ``again`` computes them."""
     if isinstance(value, Iterated):
         if value.more:
             value.again = lambda: _continued(value, again(), most)
@@ -300,7 +300,7 @@ def _missing(call: Call, error: StudentError) -> str:
 
 
 def _raised_by_the_probe(call: Call, error: StudentError) -> bool:
-    """Return whether the probe itself raised ``error``, and not the student's code or a call of it with wrong arguments."""
+    """Return whether the probe itself raised ``error``, not the student's code and not a call with wrong arguments."""
     uncalled = error.type == "TypeError" and re.search(r"\(\) (takes|missing|got) ", error.message)
     if is_script(call) or is_outcome(call.probe):
         return False
@@ -344,7 +344,7 @@ class ReferenceProxy:
             answer = FunctionSession(self._functions).call(call)
             if answer.error is None:
                 self._known[key] = answer.value
-        if key not in self._known:  # an error that was not expected is raised below
+        if key not in self._known:  # if the call raises an error that is not expected, raise it below
             function = self._functions[call.function]
             if call.probe:
                 function = partial(copy_argument(Source(call.probe, "probe")), function)

@@ -58,7 +58,7 @@ def _holds_arrays(value: Value) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PurityProbe:
-    """Two calls with inputs of the same shape, and ``calls``, the order in which both are made after ``first``.
+    """Two calls with inputs of the same shape. After ``first``, both are made in the order of ``calls``.
 
     ``answers_differ`` says whether the right answers to the two calls differ. ``between`` is the call from ``changed_between``, or
     None if that test is not used.
@@ -85,7 +85,7 @@ CHANGED_BETWEEN = Path(__file__).with_name("again_probe.txt").read_text(encoding
 
 
 def changed_between(first: Call, other: Call) -> Call:
-    """Return a call with the probe ``CHANGED_BETWEEN``. Its answer equals that to ``other`` if the function keeps no state."""
+    """Return a call with the probe ``CHANGED_BETWEEN``. Its answer equals the answer to ``other`` if the function keeps no state."""
     given = [list(first.args), dict(first.kwargs), list(other.args), dict(other.kwargs)]
     return Call(first.function, tuple(given), probe=CHANGED_BETWEEN)
 
@@ -103,7 +103,7 @@ def pairs_of(
 
     The calls are from ``plan`` and from ``other``, which is the same plan with other random inputs. A check's own probe may copy or
     create the function's arguments. If all calls use such probes, the function is called with these arguments without a probe,
-    provided that ``returns`` says that a right solution returns from this call.
+    provided that ``returns`` says that a right solution can answer such a call.
     """
     calls = [[call for call in some if call.function == exercise] for some in (plan, other)]
     own, others = ([call for call in some if _passes_arguments_on(call) and not call.measured] for some in calls)

@@ -104,7 +104,7 @@ class Scorer:
             elif failure.kind in {"error", "missing"}:
                 status = "error"
             if failure.kind != "changed" and conversation.latest is not None and conversation.latest[1].changed:
-                # The changed input may be the reason for the rest of the failure.
+                # The changed input may be the reason why the check failed.
                 reason = sanitize(f"{conversation.changed_failure(*conversation.latest).reason} {reason}", MAX_SAID)
         message = f"{reason}\n{example}" if example else (reason or f"This check fails: {check.title}.")
         return CheckResult(
@@ -177,7 +177,7 @@ class Scorer:
     def _explain_failed_checks(
         self, spec: ExerciseSpec, results: Sequence[CheckResult], conversation: ExerciseSession
     ) -> Sequence[CheckResult]:
-        """Add to failed checks the messages of mistakes that explain single entries of dictionary answers, each once."""
+        """If a mistake explains an entry of the dictionary answers, add its message to a failed check. Add each message only once."""
         diagnosis, failed = self._checks.diagnosis(spec.name), [r for r in results if r.status == "failed"]
         if diagnosis is None or not failed:
             return results

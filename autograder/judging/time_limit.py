@@ -85,7 +85,7 @@ class _Limit:
             return
 
     def _report(self, stuck: Callable[[], None]) -> None:
-        """Call ``stuck`` if the code has not ended once its time is used up, which is later on a busy machine."""
+        """Call ``stuck`` if the code is still running when its time is used up. On a busy machine, this takes longer."""
         waits = self._has_waited()
         while waits and not self._over:
             waits = self._has_waited()
@@ -165,7 +165,7 @@ class _Signalled(_Limit):
 
 
 class _FromAThread(_Limit):
-    """A limit that a second thread enforces by raising in the first one. It works in any thread and without alarms."""
+    """A limit that a second thread enforces by raising the error in the first. It works in any thread and without signals."""
 
     def _begin(self) -> None:
         self._thread = threading.get_ident()

@@ -1,1 +1,1 @@
-"""Find the faulty line of a wrong solution, and validate the result with the checks."""
+"""Find the faulty line of an incorrect solution, and validate the result with the checks."""

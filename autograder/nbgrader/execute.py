@@ -30,13 +30,13 @@ __all__ = ["CannotExecuteError", "ExecuteConfined"]
 _HARMLESS = frozenset({"matplotlib", "config", "load_ext", "reload_ext", "autoreload", "precision"})  # skipped magics
 _PYTHON_MAGICS = frozenset({"time", "timeit", "prun", "capture"})  # the rest of the line or cell is Python and is run
 _MAX_FILES = 1000
-# Only one alternative matches leading white space. If two adjacent ones did, a long blank line would take quadratic time.
+# Only one part of each alternative matches leading white space. With two adjacent parts, a long blank line would take quadratic time.
 _GIVEN = r"(?:[\w\s,.*()\[\]]+=\s*|\s*)"
 _SHELL, _MAGIC = re.compile(_GIVEN + "!"), re.compile(_GIVEN + r"%(\w+)")
 
 
 class CannotExecuteError(Exception):
-    """Raised if a notebook cannot be run as intended. nbgrader logs the reason, continues, and exits with an error."""
+    """Raised if a notebook cannot be run as intended. nbgrader logs the reason, continues with the next notebook, and exits with an error."""
 
 
 class ExecuteConfined(Execute):
@@ -102,7 +102,7 @@ class ExecuteConfined(Execute):
         )
 
     def _say_timeout(self, nb: NotebookNode, index: int) -> None:
-        """Replace a cell's last output with nbgrader's timeout error. Raise an error if nbgrader is configured to stop instead."""
+        """Replace a cell's last output with nbgrader's timeout error. If nbgrader is configured to stop instead, raise ``CannotExecuteError``."""
         if not self.interrupt_on_timeout:
             late = f"Cell {index + 1} ran longer than {self.timeout} seconds"
             raise CannotExecuteError(f"{late}, and Execute.interrupt_on_timeout is off.")
@@ -123,7 +123,7 @@ def _require_python(nb: NotebookNode, kernel: str) -> None:
 
 
 def _require_no_shell(nb: NotebookNode) -> None:
-    """Reject a notebook whose locked cells need magics that the sandbox does not run. Such magics would affect the marks."""
+    """Reject a notebook whose locked cells need magics that the sandbox does not run. Skipping these magics would affect the marks."""
     for index, cell in enumerate(nb.cells):
         meta = cell.metadata.get("nbgrader", {})
         locked = not meta.get("solution", False) and (meta.get("grade", False) or meta.get("locked", False))
@@ -135,7 +135,7 @@ def _require_no_shell(nb: NotebookNode) -> None:
 
 
 def _beyond_python(source: str) -> str:
-    """Return the first magic or shell escape of a cell that the sandbox does not run, or "" if there is none."""
+    """Return the first magic or shell escape in ``source`` that the sandbox does not run, or "" if there is none."""
     if found := re.match(r"\s*%%(\w*)", source):
         return "" if found[1] in _PYTHON_MAGICS else f"%%{found[1]}"
     try:
@@ -165,7 +165,7 @@ def _name_of(index: int, cell: NotebookNode) -> str:
 
 
 def _files_beside(folder: Path, room: int) -> dict[str, bytes]:
-    """Return the assignment's other files, by path. Notebooks (which may contain hidden tests) and links are left out."""
+    """Return the files in ``folder`` by relative path. Notebooks (which may contain hidden tests) and links are left out."""
     files: dict[str, bytes] = {}
     used = 0
     for path in sorted(folder.rglob("*")):
@@ -187,7 +187,7 @@ def _linked(path: Path, folder: Path) -> bool:
 
 @functools.cache
 def _worker(confinement: Any, packages: Sequence[str], limits: Limits) -> Worker:
-    """Return a worker for the whole command, because starting one takes longer than most notebooks."""
+    """Return a worker that the whole command shares, because starting a worker takes longer than running most notebooks."""
     try:
         top_level_paths(packages)
     except PackageMissing as error:

@@ -29,11 +29,11 @@ from autograder.grading.task import GradingOptions
 
 __all__ = ["GradeConfined", "RecordExamples", "ReleaseFeedback", "RestoreCells", "SaveOutcome", "UngradableError"]
 
-OUTCOME = "autograder"  # the key of the outcome in nbconvert's resources, for the next step
+OUTCOME = "autograder"  # the key in nbconvert's resources under which ``SaveOutcome`` finds the outcome
 
 
 class UngradableError(Exception):
-    """Raised if a notebook cannot be graded. nbgrader logs the reason, grades the next one, and exits with an error."""
+    """Raised if a notebook cannot be graded. nbgrader logs the reason, continues with the next notebook, and exits with an error."""
 
 
 class RestoreCells(NbGraderPreprocessor):
@@ -79,7 +79,7 @@ class GradeConfined(NbGraderPreprocessor):
 
 
 class SaveOutcome(NbGraderPreprocessor):
-    """A preprocessor that enters each exercise's message in the gradebook, as the comment on its cell, after ``SaveAutoGrades``."""
+    """A preprocessor that stores each exercise's message in the gradebook as a comment on its cell. It runs after ``SaveAutoGrades``."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Write the messages, and return the notebook unchanged."""
@@ -97,7 +97,7 @@ class RecordExamples(NbGraderPreprocessor):
     ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """Return the notebook in the edition for its audience. Raises ``CourseError`` if a marker of an edition lacks its start or end."""
+        """Return the edition of the notebook for its audience. Raises ``CourseError`` if an edition's start or end marker is missing."""
         from autograder.authoring.release import record_examples  # noqa: PLC0415 - grading does not need it
         from autograder.authoring.release.editions import edition  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""nbgrader's plugin for late penalties that grow with each day, up to a limit: ``c.Course.late_penalty``."""
+"""An nbgrader plugin for ``c.Course.late_penalty``: a late penalty that grows with each day, up to a limit."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The content of a card as data: symbols, labels and sentences. A card shows the verdict on one exercise.
 
-Notebook, terminal, graded notebook, feedback page and gradebook comment all use this content. ``text`` and ``html`` render
-it. All text from this module is sanitized but not escaped.
+Notebooks, terminals, graded notebooks, feedback pages and gradebook comments all show this content. The modules ``text``
+and ``html`` render it. All text from this module is sanitized but not escaped.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ STATUS_TEXTS = {
     "passed": "all checks pass", "partial": "some checks fail", "failed": "all checks fail",
     "not_attempted": "not attempted", "error": "the code raised an error", "timeout": "the code took too long",
 }  # fmt: skip
-ANSWERED = "_is_answered"  # the end of the name of a check that only requires an answer to a quiz question
+ANSWERED = "_is_answered"  # the suffix of the names of checks that only require an answer to a quiz question
 MAX_CELL_NAME = 60  # characters of a cell's name
-LONG_CASE, LONG_CASE_LINES = 600, 12  # a case with at least as many characters or lines is folded
-LONG_CALL = 30  # characters of a call. The result of a longer call goes on its own line.
+LONG_CASE, LONG_CASE_LINES = 600, 12  # a case with more characters or lines than these is folded
+LONG_CALL = 30  # characters of a call. A longer call goes on its own line.
 _RIGHT = "it should be"
 OTHER_WAY, OTHER_WAYS = "Another way to write it", "Other ways to write it"
 THE_CASE = "The input and the result"
@@ -52,7 +52,7 @@ class Card:
         next_up: the next exercise.
         link: the address of the next exercise, or empty if it is unknown.
         deeper: the call that tries new random inputs, or empty if it does not work here.
-        well_formed_only: whether the exercise is a quiz whose answers are only checked for their form.
+        well_formed_only: whether the exercise is a quiz and the checks only require that its answers are valid.
         graded: whether the verdict counts for a mark. If so, the card does not name the next exercise.
         hints: all hints, shown folded.
         alternatives: a note and the source of each solution that the student may read now.
@@ -103,7 +103,7 @@ class Block(NamedTuple):
 
 
 class Row(NamedTuple):
-    """The line of one check with its details, or of several checks.
+    """The line for one check, with its details, or the line that several checks share.
 
     Attributes:
         symbol: the status as a symbol.
@@ -167,7 +167,7 @@ def summary(card: Card) -> str:
 
 
 def intro(card: Card) -> str:
-    """Return the text above the checks: the exercise's message, if there is no failed check to show it with."""
+    """Return the text above the checks: the exercise's message, or empty if a failed check shows that message."""
     return "" if _first_failure(card.verdict) else _message(card.verdict, card.verdict.checks)
 
 
@@ -211,7 +211,7 @@ def rows(card: Card) -> list[Row]:
 
 
 def _one_for_each_question(checks: Sequence[CheckResult]) -> list[CheckResult]:
-    """Return one check for each question of a quiz: the check of its answer or, if it has none, the check that requires one."""
+    """Return one check for each question of a quiz: the check that requires an answer if that check fails, else the check of the answer."""
     asked = {check.name + ANSWERED for check in checks}
     wrong = {c.name: c for c in checks if c.name in asked and c.status not in _QUIET}
     return [wrong.get(check.name + ANSWERED, check) for check in checks if check.name not in asked]
@@ -283,7 +283,7 @@ def blocks(text: str) -> list[Block]:
 
 
 def _in_columns(case: str) -> str:
-    """Align the actual result above the expected one. A long call goes on its own line above them."""
+    """Return ``case`` with the actual result aligned above the expected result. A long call goes on its own line above them."""
     gave = re.search(r"^(.+) gave  +(?=\S)", case, re.MULTILINE)
     if gave is None or not (right := re.search(rf"^{_RIGHT}  +(?=\S)", case, re.MULTILINE)):
         return case
@@ -305,7 +305,7 @@ def _message(verdict: ExerciseVerdict, checks: tuple[CheckResult, ...]) -> str:
     text = f"\n{sanitize(verdict.message)}\n"
     for shown in (verdict.follow_through or "", *(check.message for check in failed)):
         text = text.replace(f"\n{sanitize(shown)}\n", "\n") if shown else text
-    # Each of several messages ends with a line break. A check may show one of them as part of its own text.
+    # The text may consist of several messages, separated by line breaks. A check may show one of them as part of its own text.
     already_shown = _one_line(" ".join(f"{check.reason} {check.example}" for check in failed))
     parts = re.split(r"(?<=[.?!])\n", text.strip())
     return "\n".join(part for part in parts if _one_line(part) not in already_shown)

@@ -57,7 +57,7 @@ class Marking:
 
 
 def marking_of(verdict: Verdict, marks: SubmissionMarks) -> Marking:
-    """Return the part of the page about ``marks``. ``verdict`` is redacted for the student."""
+    """Return the part of the page about ``marks``. ``verdict`` must already be redacted for the student."""
     exercises = {CHECK + exercise.name: exercise for exercise in verdict.exercises}
     others = [cell.name for cell in marks.cells if cell.name not in exercises]
     rows: list[dict[str, str]] = []
@@ -129,12 +129,12 @@ def _comment(text: str) -> Markup:
 
 
 def notes_off_page(marking: Marking, shown: Collection[str]) -> list[tuple[str, Sequence[str | Markup]]]:
-    """Return the cells that are not on the page, with their manual marks and comments."""
+    """Return the cells that are not in ``shown``, each with its manual marks and comments."""
     return [(_called(name), note) for name, note in marking.notes.items() if name not in shown]
 
 
 MAX_PROSE = 200_000  # characters of a notebook's prose that are rendered as Markdown. The rest is shown as typed.
-MAX_TYPED = 4 << 20  # characters of prose that are shown at all
+MAX_TYPED = 4 << 20  # characters of a notebook's prose that are shown
 CUT = "… (the rest of this text is not shown)"
 _BASE64 = (string.ascii_letters + string.digits + "+/=").encode()
 _QUIET = {"passed", "not_attempted"}
@@ -204,7 +204,7 @@ def _cell(cell: Cell, raw: Mapping[str, Json], marked: AbstractSet[int], *, rend
 
 
 def _beginning(verdict: Verdict, marks: SubmissionMarks) -> dict[str, Any]:
-    """Return the exercise whose correction gains the most points, and this gain. Exercises that were not attempted come last."""
+    """Return the exercise to correct first and the points to gain: among attempted exercises if possible, the largest gain."""
     gains = {exercise.name: _gain(exercise, marks.by_cell.get(CHECK + exercise.name)) for exercise in verdict.exercises}
     tried = [exercise for exercise in verdict.exercises if exercise.status != "not_attempted"]
     wrong = (exercise for exercise in tried if gains[exercise.name] > 0)

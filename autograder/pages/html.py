@@ -15,8 +15,8 @@ from autograder.pages.card import Card, HintCard, Row
 
 __all__ = ["STYLE", "card_html", "card_section", "hint_html"]
 
-# JupyterLab's variables follow its theme, and the fallback values serve everywhere else. If a front end strips the style
-# (in an untrusted notebook), the words and symbols still show everything.
+# The style uses JupyterLab's variables, which follow its theme. Their fallback values apply everywhere else. If a front end
+# removes the style, as in an untrusted notebook, the words and symbols still show everything.
 STYLE = f"<style>\n{Path(__file__).with_name('card.css').read_text(encoding='utf-8')}</style>"
 
 

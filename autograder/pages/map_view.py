@@ -21,7 +21,7 @@ WORDS = {"done": "done", "begun": "started", "": "not started"}
 
 @dataclass(frozen=True, slots=True)
 class MappedExercise:
-    """One exercise. ``stars`` and ``minutes`` are 0 if unknown, ``status`` is empty before it is begun, ``cell`` is its first cell's id."""
+    """One exercise. ``stars`` and ``minutes`` are 0 if unknown. ``status`` is "" until it is begun. ``cell`` is its first cell's id."""
 
     name: str
     kind: str = "function"
@@ -69,9 +69,9 @@ class CourseMap:
         return bool(self.chapters) and all(chapter.is_done for chapter in self.chapters)
 
     def next(self, after: tuple[str, str] = ("", "")) -> tuple[MappedChapter, MappedExercise] | None:
-        """Return the next unfinished exercise after ``after`` (chapter and exercise). After the last one, the search starts over.
+        """Return the first unfinished exercise that follows ``after`` (chapter and exercise), with its chapter.
 
-        Without ``after``, the search starts at the current chapter. Return None if all exercises are done.
+        The search wraps around. Without ``after``, it starts at the current chapter. Return None if all exercises are done.
         """
         pairs = [(chapter, exercise) for chapter in self.chapters for exercise in chapter.exercises]
         names = [(chapter.chapter, exercise.name) for chapter, exercise in pairs]
@@ -105,7 +105,7 @@ def course_end(course_map: CourseMap) -> str:
 
 
 def link_to(chapter: str, cell: str) -> str:
-    """Return the link to a cell of a chapter, relative to the notebook of a chapter."""
+    """Return the link to ``cell`` in the notebook of ``chapter``, relative to any chapter's notebook."""
     return f"../{chapter}/{chapter}.ipynb" + (f"#cell-id={cell}" if cell else "")
 
 

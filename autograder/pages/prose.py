@@ -36,13 +36,13 @@ def prose(text: str) -> Markup:
     if len(text) <= MAX_MARKDOWN:
         with suppress(RecursionError):
             html = str(_markdown()(text))
-            closed = html.count("</details>") == html.count("<details>")  # or the rest of the page would be folded
+            closed = html.count("</details>") == html.count("<details>")  # an unclosed fold would hide the page below
             return Markup(html) if closed else verbatim(text)  # noqa: S704 - the renderer below escapes its input
     return verbatim(text)
 
 
 def verbatim(text: str) -> Markup:
-    """Return the text as typed."""
+    """Return ``text`` as HTML that shows it as typed."""
     return Markup("<pre>{}</pre>").format(sanitize(text))
 
 

@@ -65,7 +65,7 @@ def _row(row: Row, width: int) -> list[str]:
 
 
 def _case_line(line: str, indent: str, width: int) -> str:
-    """Return a line of a case. Long lines are broken after commas, so that the code can still be pasted into Python."""
+    """Return one line of a case, indented. A long line is broken after commas, so that its code can still be pasted into Python."""
     if len(indent + line) <= width or ", " not in line:
         return indent + line
     # Keep double spaces, which align columns, and break only after commas.

@@ -1,4 +1,4 @@
-"""Run student code in a sandbox and call its functions. This package knows nothing of grading."""
+"""Run student code in a sandbox and call its functions. This package knows nothing about grading."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["Probe", "SandboxUnavailable", "Worker", "open_worker", "probe"]
 
 
-# Loaded on first use: check() in a notebook needs only the protocol's data types, and a browser has no processes.
+# Modules are loaded on first use, because check() in a notebook needs only ``protocol``, and a browser cannot start processes.
 _NAMES = {"probes": ("Probe", "probe"), "protocol": ("SandboxUnavailable",), "worker": ("Worker", "open_worker")}
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 

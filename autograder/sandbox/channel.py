@@ -1,4 +1,4 @@
-"""The parent's end of a connection to a child. Every received byte is hostile: frames have deadlines and size limits."""
+"""The parent's end of a connection to a child. Received data is not trusted, so frames have deadlines and size limits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TimedOut(Exception):  # noqa: N818
 class Channel:
     """A sender and receiver of frames over a stream socket. ``max_bytes`` limits the array bytes of one received frame.
 
-    With a second socket ``wakeup``, the parent sleeps until the child writes there. The parent also looks for frames every twentieth
+    With a second socket, ``wakeup``, the parent sleeps until the child writes to it. The parent also looks for frames every twentieth
     of a second, because a child that dies or hangs may not have announced its last frames.
     """
 
@@ -55,7 +55,7 @@ class Channel:
         return parse_head(head), blob
 
     def receive_raw(self, deadline: float) -> tuple[bytes, bytes | bytearray]:
-        """Return the next frame's undecoded JSON and its bytes, immutable for a small frame. Raises like ``receive``."""
+        """Return the next frame's undecoded JSON and its bytes (immutable if they are few). Raises the same errors as ``receive``."""
         self._fill(HEADER.size, deadline)
         head_length, blob_length = HEADER.unpack_from(self._buffer)
         if head_length > MAX_HEAD or blob_length > self._max_blob:
@@ -70,7 +70,7 @@ class Channel:
         return bytes(self._buffer[HEADER.size : body]), self._take_large(body, blob_length, deadline)
 
     def _take_large(self, body: int, length: int, deadline: float) -> bytearray:
-        # Grows as bytes arrive, so that a child cannot make the parent allocate memory by announcing a large frame.
+        # The buffer grows as bytes arrive, so that a child cannot make the parent allocate memory by announcing a large frame.
         blob = self._buffer[body : body + length]
         del self._buffer[: body + len(blob)]
         while len(blob) < length:

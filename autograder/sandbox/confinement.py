@@ -1,4 +1,4 @@
-"""Plan how to start a worker's process with each kind of sandbox: its files, its user and its command."""
+"""Plan how to start a worker's process in each kind of sandbox: which files it sees, as which user, and with which command."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def find_bwrap() -> list[tuple[str, str]]:
 
 @functools.cache
 def working_bwrap() -> tuple[str | None, str]:
-    """Return the first bubblewrap that can start a program here, or None and why each of them failed."""
+    """Return the first bubblewrap that can start a program here and an empty string, or None and why each bubblewrap failed."""
     errors = []
     for path, origin in find_bwrap():
         command = [path, *_namespaces(), "--ro-bind", "/", "/", "--proc", "/proc", "true"]
@@ -103,7 +103,7 @@ def _environment(home: str) -> dict[str, str]:
 
 
 def _library_folders() -> list[str]:
-    """Return the folders of shared libraries and of the standard library, without their subfolders."""
+    """Return the folders of shared libraries and of the standard library. A folder inside another of them is left out."""
     base = os.path.realpath(sys.base_prefix)
     candidates = ["/usr/lib", "/usr/lib64", "/usr/lib32", "/lib", "/lib64", f"{base}/lib", f"{base}/lib64"]
     # Do not use sysconfig's "platstdlib", which in a virtual environment is the environment's own folder.
@@ -122,7 +122,7 @@ def _time_zones() -> list[str]:
 
 
 def _package_folders_below(folder: str) -> list[str]:
-    """Return the site-packages and dist-packages folders inside a library folder, which must be hidden."""
+    """Return the site-packages and dist-packages folders inside a library folder. They must be hidden from the child."""
     below = Path(folder)
     depths = ("", "python*/", "lib/python*/", "python*/python*/")
     patterns = [f"{depth}{name}" for depth in depths for name in _PACKAGE_FOLDERS]
@@ -138,8 +138,8 @@ def _command(paths: list[str], plan: dict[str, Any]) -> tuple[str, ...]:
 def plan_module(module: str, arguments: Sequence[str], *, readable: Sequence[Path], writable: Sequence[Path]) -> Launch:
     """Plan a process that runs a module of the framework, which in turn runs code that is not trusted.
 
-    The process can read the framework, all installed packages and ``readable``, and change the folders ``writable``, in the
-    first of which it starts. It has no network. Raises ``SandboxUnavailable`` if neither bubblewrap nor Landlock works.
+    The process can read the framework, all installed packages and ``readable``, and change the folders ``writable``. It starts in
+    the first of these folders, without network access. Raises ``SandboxUnavailable`` if neither bubblewrap nor Landlock works.
     """
     framework = Path(__file__).parents[1]
     folders = {path for path in sys.path if Path(path).name in _PACKAGE_FOLDERS and Path(path).is_dir()}
@@ -185,7 +185,7 @@ def _plan_module_with_landlock(
         raise SandboxUnavailable(f"bubblewrap: {why}; landlock: this system does not have it.")
     home = str(writable[0])
     folder = tempfile.TemporaryDirectory(prefix="autograder-")
-    # Python lists the folders from which it imports. The framework's own may contain the course.
+    # Python must list its import folders. The framework's parent folder may contain the course, so use a folder with only a link.
     (Path(folder.name) / "autograder").symlink_to(Path(__file__).parents[1])
     readable = [*readable, folder.name, "/dev/urandom", "/dev/zero"]
     code = (
@@ -260,7 +260,7 @@ class _Mounts:
 
 
 def plan_landlock(packages: Sequence[str]) -> Launch:
-    """Plan a worker restricted by Landlock, seccomp, limits and, for root, a change of user. Raises ``SandboxUnavailable``."""
+    """Plan a worker restricted by Landlock, seccomp, limits and, for root, a change of user. Raises ``SandboxUnavailable`` without Landlock."""
     if sys.platform != "linux":
         raise SandboxUnavailable("Landlock and seccomp are parts of the Linux kernel")
     confine = importlib.import_module("autograder.sandbox.guest.confine")

@@ -29,7 +29,7 @@ def top_level_paths(packages: Sequence[str]) -> dict[str, Path]:
 
 @functools.cache
 def _resolve(packages: tuple[str, ...]) -> tuple[tuple[str, Path], ...]:
-    from packaging.requirements import InvalidRequirement, Requirement  # noqa: PLC0415 - only a jail that starts needs it
+    from packaging.requirements import InvalidRequirement, Requirement  # noqa: PLC0415 - needed only to start a sandbox
     from packaging.utils import canonicalize_name  # noqa: PLC0415
 
     paths: dict[str, Path] = {}

@@ -54,7 +54,7 @@ class Probe:
 
 
 def probe(confinement: Confinement) -> list[Probe]:
-    """Test ``confinement`` on this machine, or for ``"auto"`` the sandbox of a worker. Takes about a second."""
+    """Test ``confinement`` on this machine. ``"auto"`` tests the sandbox that a worker would use. Takes about a second."""
     if confinement == "local":
         why = "a plain child process is not confined at all"
         return [Probe("confinement", holds=False, detail=why, remedy=_INSTALL)]

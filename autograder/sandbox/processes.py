@@ -1,4 +1,4 @@
-"""Start children: forks of a sandboxed fork server, or a new ordinary process for each."""
+"""Start children, either as forks of a sandboxed fork server or as ordinary processes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["ForkServer", "Local"]
 
 _START_SECONDS = 60.0
 _AGAIN_SECONDS = (0.2, 1.0, 2.0)  # delays between attempts to restart the fork server
-_MAX_ORDER = 1 << 16  # bytes of one order that the fork server reads
+_MAX_ORDER = 1 << 16  # the maximum size of an order in bytes
 
 
 class ForkServer:
@@ -66,7 +66,7 @@ class ForkServer:
             why = self._status.get("why") or self._startup_error()
             self._kill()
             raise SandboxUnavailable(f"the {self.sandbox} sandbox does not start: {why}")
-        # Nothing reads further errors of the process.
+        # The process's stderr is not read from now on.
         assert self._process.stderr is not None  # noqa: S101 - for mypy
         self._process.stderr.close()
         self._send_cells()
@@ -116,7 +116,7 @@ class ForkServer:
             return int(self._reply(5.0 + patience).get("status", -9)) if patience > 0 else -9
 
     def processor_seconds(self) -> float:
-        """Return the processor time that all children have used, 0 if the fork server has ended."""
+        """Return the processor time that all children have used, or 0 if the fork server has ended."""
         with self._lock:
             self.wait_for_imports()
             with contextlib.suppress(OSError):
@@ -125,7 +125,7 @@ class ForkServer:
             return 0.0
 
     def preload(self, packages: Collection[str]) -> None:
-        """Have the fork server import matplotlib or pandas, so that no child has to. ``wait_for_imports`` waits for it."""
+        """Have the fork server import matplotlib or pandas, so that no child has to. ``wait_for_imports`` waits until this is done."""
         with self._lock:
             for name in sorted(set(packages) - self._loaded):
                 self._loaded.add(name)
@@ -134,7 +134,7 @@ class ForkServer:
                     self._control.send(json.dumps({"do": "preload", "package": name}).encode())
 
     def wait_for_imports(self) -> None:
-        """Wait for the imports of ``preload``. This time does not count as the submission's."""
+        """Wait until the imports of ``preload`` are done. No submission is charged for this time."""
         with self._lock:
             while self._importing:
                 self._importing -= 1
@@ -179,7 +179,7 @@ class ForkServer:
                 try:
                     self._start()
                 except SandboxUnavailable as error:
-                    # If it hung, waiting took long enough.
+                    # If the process hung, waiting for it has taken long enough.
                     if wait is None or time.monotonic() - started > sum(_AGAIN_SECONDS):
                         raise SandboxStartError(str(error)) from error
                     time.sleep(wait)
@@ -194,7 +194,7 @@ class ForkServer:
             self._process.stderr.close()
 
     def close(self) -> None:
-        """Disconnect, so that the process ends. Kill it if it does not. It is not started again."""
+        """Disconnect, so that the process ends, and kill it if it does not end. It is not started again."""
         self._closed = True
         self._control.close()
         try:
@@ -257,7 +257,7 @@ class Local:
         """Do nothing, because every child compiles its own cells."""
 
     def preload(self, packages: Collection[str]) -> None:
-        """Do nothing, because every child has its own imports."""
+        """Do nothing, because every child imports its own packages."""
 
     def wait_for_imports(self) -> None:
         """Do nothing, because there are no imports to wait for."""

@@ -1,7 +1,7 @@
 """Data types for running and calling student code, wherever it runs.
 
-A sandboxed child, an ordinary child process and the in-process version all provide a ``Session``, the only interface for
-checks.
+A sandboxed child, an ordinary child process and the in-process version all provide a ``Session``, the only interface that
+checks use.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class SandboxStartError(SandboxUnavailable):
 class Limits:
     """The limits of one submission.
 
-    The seconds of calls and cells are processor time, so that other work on the machine does not count. By the clock, they may take
-    ``waiting`` times as long. ``submission_seconds`` is wall-clock time, for one session (see ``TimeBudget``). ``memory_mb`` is the
-    address space in MiB that a submission may use in addition to its packages.
+    The seconds for a call or a cell are processor time, so that other work on the machine does not count. In wall-clock time, it may
+    take ``waiting`` times as long. ``submission_seconds`` is wall-clock time, for one session (see ``TimeBudget``). ``memory_mb`` is
+    the address space in MiB that a submission may use in addition to its packages.
     """
 
     call_seconds: float = 5.0
@@ -58,7 +58,7 @@ class ExpectedError:
     Attributes:
         names: The names of the expected types. An error of one of these types, or of a subclass, is right.
         says: A text that the error's message must contain.
-        reports_others: Whether any other ``Exception`` is an outcome too. Otherwise that exception stays an error, with its line.
+        reports_others: Whether any other ``Exception`` counts as an outcome. If not, it stays an error, with its line.
     """
 
     names: tuple[str, ...]
@@ -74,7 +74,7 @@ class ExpectedError:
         if error is None:
             return answer if answer.stopped else replace(answer, value={"gave": answer.value})
         is_right = not set(self.names).isdisjoint(error.bases)
-        # A missing function is a NameError without a line. Neither this error nor a probe's comes from the function.
+        # A missing function gives a NameError without a line. Neither this error nor an error of a probe comes from the function.
         not_called = error.type in _OF_A_PROBE or (error.type == "NameError" and not error.line)
         if not_called or not (is_right or (self.reports_others and "Exception" in error.bases)):
             return answer
@@ -99,7 +99,7 @@ class Call:
         probe: Source text that defines ``probe(function, *args, **kwargs)``, which is called instead of the function.
         memory_mb: How much memory in MiB the call may use in addition to what the notebook uses.
         measured: Whether the probe measures the function, so that correct functions may give different results.
-        expects: The errors that are right, if the call should raise an error. The child never sees them.
+        expects: The errors that the call is expected to raise, or None. The child never sees them.
         key: The result of ``call_key``, stored if every submission gets the call.
     """
 
@@ -127,7 +127,7 @@ class Call:
         return answer if self.expects is None else self.expects.outcome(answer)
 
 
-# The first line of a call sequence's probe: such a probe is fast, so it may be sent in a batch
+# The first line of the probe of a call sequence. Such a probe is fast, so it may be sent in a batch.
 SCRIPT = "# a script of steps\n"
 
 
@@ -136,7 +136,7 @@ class Script(tuple[Call, ...]):  # noqa: SLOT001 - a subclass of tuple cannot ha
 
     @cached_property
     def plain(self) -> Script:
-        """The calls that can be sent together: no memory limit, and no probe except that of a script."""
+        """The calls that can be sent together. They have no memory limit, and no probe except that of a call sequence."""
         plain = [call for call in self if call.can_batch]
         return self if len(plain) == len(self) else Script(plain)
 
@@ -156,7 +156,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class NameReference:
-    """A student's class or function passed as an argument, of which only the ``name`` is sent."""
+    """A student's class or function passed as an argument. Only its ``name`` is sent."""
 
     name: str
 
@@ -179,8 +179,8 @@ class Opaque:
 class StudentError:
     """An exception in student code. All strings are limited in length and contain no control characters.
 
-    ``shapes`` gives the shapes of the arrays that ``line`` names when it raised: ``"Q (2, 3), K (4, 3)"``. ``bases`` are
-    the types of the exception (see ``bases_of``).
+    ``shapes`` lists the arrays that ``line`` names, with their shapes when the error was raised: ``"Q (2, 3), K (4, 3)"``.
+    ``bases`` are the types of the exception (see ``bases_of``).
     """
 
     type: str
@@ -201,9 +201,9 @@ class Answer:
         value: The value that the call returned.
         error: The exception that it raised.
         stopped: Why the child ended: ``"timeout"``, ``"memory"``, ``"threads"``, ``"crash"`` or ``"protocol"``. Empty if it did not end.
-        changed: The changed arguments, as keywords or positions. Rounding of the last digits in an array is no change.
-        same: The arguments that are the result itself, as keywords or positions.
-        serial: Equal for two answers only if they agree bit for bit. None if unknown.
+        changed: The changed arguments, as keywords or positions. Rounding in the last digits of an array does not count.
+        same: The arguments that are returned as the result or as a part of it, as keywords or positions.
+        serial: A number that two answers share only if they agree bit for bit. None if unknown.
         at: The line that ran when the call was stopped, if known.
     """
 
@@ -221,7 +221,7 @@ class CodeCell:
     """One code cell to run: its position in the notebook (from 0), its name in messages, and its source.
 
     An ``optional`` cell only shows something, such as a picture, and defines no names that other cells need. It is left out
-    when the notebook is run again, after a cell that ended the process or only to make calls.
+    when the notebook is run again because a cell ended the process, or only to make calls.
     """
 
     index: int
@@ -236,7 +236,7 @@ MAX_SENT = 3 << 20  # total ``encoded_size`` of a notebook's cells
 def encoded_size(source: str) -> int:
     """Return the size of a cell's source as ASCII JSON, with extra weight for brackets and commas.
 
-    The reader refuses frames with too many of them.
+    The reader refuses frames with too many brackets or commas.
     """
     punctuation = 10 * (source.count("[") + source.count("{")) + 5 * source.count(",")
     return len(encode_basestring_ascii(source)) + punctuation
@@ -244,7 +244,7 @@ def encoded_size(source: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class CellOutcome:
-    """The result of running one code cell: its outputs in nbformat's form, its error, why it was stopped, and the loop that ran then (``at``)."""
+    """The result of running one code cell: its outputs in nbformat's format, its error, why it was stopped, and in which loop (``at``)."""
 
     index: int
     outputs: tuple[dict[str, Any], ...] = ()
@@ -256,9 +256,9 @@ class CellOutcome:
 class TimeBudget:
     """The time that all sessions of one submission share, starting when the first session is opened.
 
-    A notebook is run again after a call that ended it, for follow-through and for pictures. Each session may take the
-    submission's seconds, and all sessions together ``FACTOR`` times as many. This is enough for a dozen sessions that each use a
-    third of the time, but a submission that ends every call cannot delay the class for long.
+    A notebook is run again after a call that ended the process, for follow-through and for pictures. Each session may take the
+    seconds of a submission, and all sessions together ``FACTOR`` times as many. This is enough for a dozen sessions that each use
+    a third of the time. But a submission that ends the process in every call cannot delay the class for long.
     """
 
     FACTOR = 4
@@ -321,7 +321,7 @@ class EditableSession(Session, Protocol):
     def run_variants(
         self, programs: Sequence[Mapping[str, str]], calls: Sequence[Call], seconds: float
     ) -> list[list[Answer]]:
-        """Return the answers of each of ``programs`` (sources by name) to ``calls``, each within ``seconds``.
+        """Return, for each of ``programs`` (sources by name), the answers to ``calls``. Each call may take ``seconds``.
 
-        The lists are shorter if a program could not be defined or was stopped. In that case the session may no longer be ``alive``.
+        A list may be shorter if its program cannot be defined or is stopped. In that case the session may no longer be ``alive``.
         """

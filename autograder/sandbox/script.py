@@ -51,7 +51,7 @@ class Step:
 
 
 def script(function: str, steps: Sequence[Step], *, outcome: bool = False) -> Call:
-    """Return the call that runs ``steps``, which counts as a call of ``function``.
+    """Return a call that runs ``steps``. It counts as a call of ``function``.
 
     With ``outcome``, the answer is the outcome of the last step (see ``ExpectedError.outcome``).
     """
@@ -92,17 +92,17 @@ def names_in(call: Call) -> Iterator[str]:
 
 
 def with_caller_mutations(call: Call) -> Call:
-    """Return the same script, in which the caller changes arguments and results after each step."""
+    """Return a script with the steps of ``call`` that changes the arguments and the result after each step, as a caller may."""
     return Call(call.function, call.args, {}, SPOIL)
 
 
 def with_mutation_report(call: Call) -> Call:
-    """Return the same script, which returns the arguments that its steps changed: ``[step, position or keyword]``."""
+    """Return a script with the steps of ``call`` that returns which arguments they changed, as ``[step, position or keyword]``."""
     return Call(call.function, call.args, {}, KEEP)
 
 
 def maximal_scripts(calls: Iterable[Call]) -> list[Call]:
-    """Return the scripts in ``calls`` that the next script does not continue."""
+    """Return the scripts in ``calls``, without those whose steps are the beginning of the next script."""
     scripts = [call for call in calls if is_script(call)]
     result: list[Call] = []
     for call, then in zip(scripts, [*scripts[1:], None], strict=False):
@@ -112,7 +112,7 @@ def maximal_scripts(calls: Iterable[Call]) -> list[Call]:
     return result
 
 
-# Runs in the child next to student code. It contains no secrets, and its results are not trusted.
+# The probe runs in the child next to student code. It contains no secrets, and its results are not trusted.
 PLAY = SCRIPT + Path(__file__).with_name("script_probe.txt").read_text(encoding="utf-8")
 SPOIL = PLAY.replace('MODE, MOST = ""', 'MODE, MOST = "spoil"')
 KEEP = PLAY.replace('MODE, MOST = ""', 'MODE, MOST = "keep"')

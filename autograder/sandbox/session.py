@@ -1,7 +1,7 @@
 """The parent's session with a child that runs a student's notebook.
 
-Decoded answers are cached by their raw bytes, since most students' answers are identical. The child may only pass
-arguments to the parent's functions that are not much larger than those of the check itself.
+Decoded answers are cached by their raw bytes, since most students' answers are identical. The arguments that the child
+passes to the parent's functions may not be much larger than those of the check itself.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ from autograder.sandbox.texts import OutputBudget, read_error, read_names, read_
 __all__ = ["AnswerCache", "ChildSession", "Size"]
 
 
-_MAX_CACHED = 1 << 14  # bytes of one cached frame
-_CACHE_SIZE = 4 << 20  # bytes of all cached frames
+_MAX_CACHED = 1 << 14  # the maximum size of a cached frame in bytes
+_CACHE_SIZE = 4 << 20  # the maximum size of all cached frames in bytes
 _OVERHEAD = 1000  # approximate bytes that an entry takes in addition to its frame
 
 _serials = count(1)  # unique in this process, across all caches
 
 
 class AnswerCache:
-    """Decoded and checked answers by the raw bytes of their frames.
+    """A cache of decoded and checked answers, with the raw bytes of their frames as keys.
 
     A frame's meaning depends only on its bytes, so no submission can affect how another's answer is decoded. The values are
     shared, so they must not be modified, and arrays are read-only. A full cache is cleared.
@@ -92,8 +92,8 @@ class Size(NamedTuple):
         elements: The number of elements of the largest argument.
         axis: The length of the longest axis.
         axes: The largest number of axes.
-        together: The size of an array that the function may create: the elements that all arguments broadcast to, or the
-            leading axes times the product of the two longest last axes.
+        together: The size of the largest array that the function may reasonably create: the elements that all arguments
+            broadcast to, or the leading axes times the product of the two longest last axes.
     """
 
     elements: int = 0
@@ -156,7 +156,7 @@ def _elements(value: Value) -> int:
 # The reason for each exit status. A signal that ends the child gives 128 plus the signal's number.
 _STOPPED = {OUT_OF_MEMORY: "memory", 128 + 9: "memory", 128 + 24: "timeout", TOO_MANY_THREADS: "threads"}
 _MAX_CALLBACKS = 20_000  # the most calls of the parent's functions that a child may make during one call
-_RESULTS = 2  # results of the maximal size that may be in memory at one time
+_RESULTS = 2  # how many results of the maximum size may be in memory at one time
 _LARGE = 1 << 16  # bytes above which an answer counts towards the limit on results in memory
 _UNPACKED = 4  # approximate bytes in memory for each byte of JSON
 _START_SECONDS = 30.0  # the longest time that a child may take to start and restrict itself
@@ -195,7 +195,7 @@ class ChildSession:
     def run(
         self, order: dict[str, Any], cells: Sequence[CodeCell], blobs: Sequence[bytes] = ()
     ) -> Iterator[CellOutcome]:
-        """Send the cells and yield the outcome of each. The last one is ``stopped`` if it ended the child."""
+        """Send the cells and yield the outcome of each. The last outcome is ``stopped`` if its cell ended the child."""
         cap = self._limits.output_kb << 10
         budget = OutputBudget()
         self._begin(order, blobs)
@@ -204,7 +204,7 @@ class ChildSession:
         for cell, (*_, seconds) in zip(cells, order["cells"], strict=True):
             if not self._stopped:
                 try:
-                    # A cell's figures are drawn after it, with a time limit of their own.
+                    # A cell's figures are drawn after the cell has run, with a time limit of their own.
                     head, _blob = self._channel.receive(self._wait_until(seconds + max(2.0, seconds / 4)))
                     outcome = budget.fit(read_outcome(head.get("cell"), cell.index, cap))
                 except (ConnectionClosed, TimedOut, WireError) as event:
@@ -224,7 +224,7 @@ class ChildSession:
     def _begin(self, order: dict[str, Any], blobs: Sequence[bytes]) -> None:
         """Send the order and wait until the child has restricted itself. Only then does it run student code.
 
-        This time does not count as the submission's, because a slow start is not the student's fault.
+        The submission is not charged for this time, because a slow start is not the student's fault.
         """
         deadline = time.monotonic() + _START_SECONDS
         try:
@@ -306,10 +306,10 @@ class ChildSession:
     def run_variants(
         self, programs: Sequence[Mapping[str, str]], calls: Sequence[Call], seconds: float
     ) -> list[list[Answer]]:
-        """Return the answers of each of ``programs`` (sources by name) to ``calls``, each within ``seconds``.
+        """Return, for each of ``programs`` (sources by name), the answers to ``calls``. Each call may take ``seconds``.
 
-        If a program cannot be defined or fails, all its later answers are that failure. If one ends the child, its list and
-        those of later programs are empty.
+        If a program cannot be defined or fails, all its later answers are that failure. If a program ends the child, its
+        list and the lists of later programs are empty.
         """
         encode = Encoder(_sent_as_source, 1 << 32)
         trees, probes = _trees_of(calls, encode)
@@ -367,7 +367,7 @@ class ChildSession:
         return not self._stopped
 
     def _receive(self, call: Call | None = None, *, ticks: int = 0, seconds: float | None = None) -> Answer:
-        """Return the next answer, to ``call``, and serve the child's calls of the parent's functions until then."""
+        """Return the next answer, which is the answer to ``call``. Until it arrives, serve the child's calls of the parent's functions."""
         judged = call.judged if call is not None else (lambda answer: answer)
         deadline = self._wait_until(self._limits.call_seconds if seconds is None else seconds)
         callbacks = 0
@@ -393,7 +393,7 @@ class ChildSession:
             return self._ended()
 
     def _limit_memory(self, answer: Answer, text: int, arrays: int) -> Answer:
-        """Return ``answer``, or an error if the answers of this session in memory would become too large together."""
+        """Return ``answer``, or an error if the answers of this session would use too much memory together."""
         size = _UNPACKED * text + arrays
         if size <= _LARGE:
             return answer
@@ -474,7 +474,7 @@ class ChildNotConfined(Exception):  # noqa: N818
 
 def _tree_of(call: Call, encode: Encoder) -> list[Json]:
     call = redacted(call)
-    first: dict[int, int] = {}  # each array's first place: an array that is given twice stays one object in the child
+    first: dict[int, int] = {}  # each array's first position: an array that is passed twice is one object in the child
     places = [first.setdefault(id(v), i) if isinstance(v, np.ndarray) else i for i, v in enumerate(call.args)]
     args = [encode(v) if i == at else ["=", at] for i, (v, at) in enumerate(zip(call.args, places, strict=True))]
     return [call.function, args, [[k, encode(v)] for k, v in call.kwargs.items()]]

@@ -27,7 +27,7 @@ from autograder.sandbox.session import AnswerCache, ChildNotConfined, ChildSessi
 
 __all__ = ["Worker", "open_worker"]
 
-_AGAIN_SECONDS = 2.0  # the limit in a second run for a cell that timed out in the first
+_AGAIN_SECONDS = 2.0  # the limit in the second run of a notebook for a cell that timed out in the first run
 _MAX_RERUNS = 8
 # Packages that are slow to import, and words that show that a notebook needs them. Pictures under @requires(...) use
 # matplotlib even if the notebook does not name it.
@@ -39,7 +39,7 @@ def open_worker(limits: Limits, packages: Sequence[str], *, confinement: Confine
     """Start a worker for notebooks that may import ``packages``.
 
     ``"auto"`` uses bubblewrap if it works, otherwise Landlock and seccomp. Raises ``SandboxUnavailable`` if neither works,
-    or if the requested one does not.
+    or if the requested sandbox does not work.
     """
     if confinement == "local":
         return Worker(limits, packages, Local())
@@ -70,9 +70,9 @@ class Worker(AbstractContextManager["Worker"]):
         self._cache = AnswerCache()
 
     def prepare(self, cells: Sequence[CodeCell]) -> None:
-        """Compile the course's own cells that many notebooks contain. Never pass a student's cells.
+        """Compile the course's own cells in advance, because many notebooks contain them. Never pass a student's cells.
 
-        This returns at once. Opening the first notebook waits for it.
+        This method returns at once. Opening the first notebook waits until the cells are compiled.
         """
         self._processes.compile({cell.index: cell.source for cell in cells})
         self._preload(cells)
@@ -98,13 +98,13 @@ class Worker(AbstractContextManager["Worker"]):
         Args:
             cells: The cells to run.
             seed: The seed of the random generators.
-            memory_mb: Replaces the course's memory limit.
+            memory_mb: The memory limit to use instead of the course's.
             draw: Whether figures are drawn. Otherwise they are closed.
             slow: The positions of cells that are known to time out. They get less time.
-            files: The content of files in the current folder, by path. They can be changed, except under Landlock alone.
+            files: The contents of the files in the current folder, by path. The notebook can change them, except under Landlock.
             environment: Additional environment variables.
             budget: The time that the submission's sessions share. If it is used up, the session stops at once.
-            cache: The cache of results. By default they are cached with those of the rest of the class.
+            cache: The cache of answers. The default is the cache of this worker, which the whole class shares.
         """
         limits = self._limits if memory_mb is None else replace(self._limits, memory_mb=memory_mb)
         self._preload(cells)
@@ -208,5 +208,5 @@ def _provided(files: Mapping[str, bytes], *, on_disk: bool) -> Iterator[_Provide
             target.write_bytes(content)
             target.chmod(0o444)
         for below in (root, *(path for path in root.rglob("*") if path.is_dir())):
-            below.chmod(0o755)  # for the child's user: Landlock denies other children access
+            below.chmod(0o755)  # so that the child's user can read it. Landlock denies access to other children
         yield _ProvidedFiles(folder=folder)

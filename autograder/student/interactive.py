@@ -19,7 +19,7 @@ __all__ = ["interact", "page"]
 
 
 def page(data: Mapping[str, Json], png: str, words: str) -> str:
-    """Return the HTML of an interactive picture from the script's ``data``, a still picture in base64 and its description."""
+    """Return the HTML of an interactive picture from ``data`` for its script, the still picture ``png`` in base64, and a description."""
     # A light and a dark theme. In both, text on the tint has a contrast of at least 4.5 : 1.
     style = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
     # Escape <, so that neither </script> nor <!-- can occur in the script.
@@ -53,8 +53,8 @@ def interact(
         columns: the names of the columns.
         title: the title of the picture.
 
-    Raises any error of ``compute`` for the start values, and ``ValueError`` for numbers of another shape. For other values,
-    the error is shown instead of the picture.
+    Raises any error that ``compute`` raises for the start values, and ``ValueError`` if its numbers have a wrong shape. If
+    ``compute`` fails for other values of the controls, the error is shown instead of the picture.
     """
     picture = MovingPicture(compute, controls, start or {}, rows, columns, title)
     first = picture.starting()

@@ -1,6 +1,6 @@
 """Compare values, describe their differences, and show, copy and store them, by the same rules everywhere.
 
-All comparisons outside the sandbox use `equal`. Each family of types has a class in one of these modules (`family.Family`).
+All comparisons outside the sandbox use `equal`. Each family of types has a subclass of `family.Family` in one of these modules.
 This package needs only NumPy and the standard library. pandas is used only for values that are pandas objects.
 """
 

@@ -25,7 +25,7 @@ __all__ = ["NumericFamily", "array_differences", "as_array", "close", "first_ind
 
 _RTOL32, _ATOL32 = 1e-3, 1e-4
 _NUMBERS = (int, float, complex, np.generic, np.ndarray)
-# The most entries that all arrays in one list may have together. NumPy would convert all entries to the widest type.
+# The most entries that all arrays in a list may have together, because NumPy would convert all of them to the widest type.
 MAX_NUMBERS = 1 << 24
 
 
@@ -53,7 +53,7 @@ def close(found: np.ndarray, expected: np.ndarray, rtol: float, atol: float) -> 
         expected = expected.astype(np.float64)
     with np.errstate(all="ignore"):
         near = (np.abs(found - expected) <= atol + rtol * np.abs(expected)) & np.isfinite(expected)
-        return near | (found == expected) | ((found != found) & (expected != expected))  # noqa: PLR0124 - NaN is not itself
+        return near | (found == expected) | ((found != found) & (expected != expected))  # noqa: PLR0124 - NaN does not equal itself
 
 
 _EXACT_KINDS = frozenset({"bb", "ii", "iu", "ui", "uu"})

@@ -457,7 +457,7 @@ def _is_endless(value: Value) -> bool:
 
 
 def _as_far_as_known(items: Sequence[Value], expected: Sequence[Value]) -> tuple[Sequence[Value], Sequence[Value]]:
-    """Return the items of both sequences that are to be compared.
+    """Return the items to compare from each of the two sequences.
 
     More items are taken from an iterator if the other sequence is longer. Two endless iterators are cut to the same length.
     """

@@ -34,7 +34,7 @@ def copy_argument(value: Value, named: Callable[[str], Value] | None = None) -> 
 
 
 def copy_arguments(values: tuple[Value, ...], named: Callable[[str], Value]) -> tuple[Value, ...]:
-    """Return a copy of each positional argument. If one array is given twice, both copies are the same object."""
+    """Return a copy of each positional argument. An array that is passed twice is copied only once."""
     copies: dict[int, Value] = {}
     found = []
     for value in values:

@@ -24,7 +24,7 @@ RTOL, ATOL = 1e-5, 1e-6
 NOISE = 2e-15  # messages show 0 for a float64 below this share of the largest number: it may be a rounding error
 MAX_ITEMS = 48  # an array or a container with at most this many items is shown whole
 MAX_TEXT = 400  # characters of one string
-MAX_SHOWN = 4000  # characters of a whole value, because nested lists multiply its length
+MAX_SHOWN = 4000  # characters of a whole value, because a nested list may have many items at each level
 MAX_SOURCE_DEPTH = 14
 _MAX_WHOLE = 140  # a value of at most this many characters is shown whole, even if only one part is wrong
 _MAX_TYPES = 4096  # limits the cache, because a notebook may define a class in every cell
@@ -37,7 +37,7 @@ Leaf = Callable[[Value], Value]
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
-    """Options for comparing two tables. ``names`` is about the names of a Series and of an index."""
+    """Options for comparing two tables. ``names`` says whether the names of a Series and of an index count."""
 
     row_order: bool = True
     column_order: bool = False
@@ -54,7 +54,7 @@ class Rules:
         rtol, atol: Tolerances of numbers. Two whole numbers are compared exactly.
         dtype: A boolean array is required if one is expected. Other dtypes are not compared.
         of_largest: Numbers may also be off by this share of the largest number expected in their array.
-        order: False lets items come in any order, True also compares the order of the keys of a dictionary.
+        order: If False, items may be in any order. If True, the order of a dictionary's keys is compared too.
         exact_type: A list is not a tuple, and 3 is not 3.0.
         extra_keys: A dictionary may have more keys than the expected one.
         lists: A list of numbers may replace an array.
@@ -93,7 +93,7 @@ _DEFAULT = Rules()
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A difference between a value and the expected one.
+    """A difference between a value and the expected value.
 
     ``clause`` completes the sentence that ``path`` begins. ``alone`` replaces ``clause`` if there is no path. ``found``
     and ``expected`` are the values to show. ``place`` is their subscript in the whole value, such as ``[2]['be']``, and
@@ -115,7 +115,7 @@ class Difference:
     first: Index = ()
 
     def within(self, kind: str, key: Value) -> Difference:
-        """Return this difference as one of a container that has the value at ``key``."""
+        """Return this difference as a difference of the container that holds the value at ``key``."""
         return replace(self, path=((kind, key), *self.path))
 
     @property
@@ -128,7 +128,7 @@ class Difference:
         return text[0].upper() + text[1:]
 
     def of_whole(self, found: Value, expected: Value, what: str) -> Difference:
-        """Return this difference for the whole values. If they are long, only the parts that differ are shown."""
+        """Return this difference as a difference of the whole values. If they are long, only the parts that differ are shown."""
         is_long = max(len(source(found)), len(source(expected))) > _MAX_WHOLE
         if is_long and self.path and all(kind in {"list", "tuple", "dictionary"} for kind, _ in self.path):
             place = "".join(f"[{source(key)}]" for _, key in self.path)
@@ -266,7 +266,7 @@ class Family:
         return fingerprint(value)
 
     def backwards(self, value: Value) -> Value:
-        """Return an input of the same shape with its numbers in reverse order, or ``value`` itself if it has no order."""
+        """Return ``value`` with its numbers in reverse order, or ``value`` itself if they have no order."""
         return value
 
     def is_perturbable(self, value: Value) -> bool:
@@ -274,7 +274,7 @@ class Family:
         return self.is_exact(value)
 
     def perturb(self, value: Value, where: int, by: float) -> Value:
-        """Return ``value`` with one part changed, which ``where`` selects. An empty value gets one more part.
+        """Return a copy of ``value`` in which the part that ``where`` selects is changed. An empty value gets one more part.
 
         A number changes by ``by`` times the largest number. A value without changeable parts is returned unchanged.
         """
@@ -355,7 +355,7 @@ def builtin_differences(found: Value, expected: Value, rules: Rules) -> Iterator
 
 
 def equal(found: Value, expected: Value, rules: Rules = _DEFAULT) -> bool:
-    """Return whether ``found`` equals ``expected`` under ``rules``. If it does, a check with these rules passes."""
+    """Return whether ``found`` equals ``expected`` under ``rules``, so that a check with these rules passes."""
     quick = family_of(expected).quickly_equal(found, expected, rules)
     return next(differences(found, expected, rules), None) is None if quick is None else quick
 

@@ -31,7 +31,7 @@ def label(value: Value, other: Value = None) -> str:
 
 
 def sorted_members(members: Collection[Value]) -> list[Value]:
-    """Return the members of a set in an order that is the same in every run, with numbers by size."""
+    """Return the members of a set in an order that is the same in every run. Numbers come first, sorted by size."""
     try:
         return sorted(members, key=lambda item: (not isinstance(item, int | float), item))
     except (TypeError, ArithmeticError):  # a Decimal that is NaN cannot be ordered
@@ -104,7 +104,7 @@ def wrong_builtin_type(found: Value, asked: str, expected: Value) -> Difference:
 
 
 def missing_and_extra(whole: str, missing: Sequence[Value], extra: Sequence[Value], key: str, found: Value) -> str:
-    """Return a clause that lists the ``missing`` and the ``extra`` parts of a container, which ``whole`` names."""
+    """Return a clause that lists the ``missing`` and the ``extra`` parts of the container called ``whole``."""
     if not len(found):
         return f"{whole} is empty but should have {listed(missing)}."
     many = "s" if key else ""

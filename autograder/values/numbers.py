@@ -132,7 +132,7 @@ def same_number(found: Value, expected: Value, rules: Rules) -> bool:
     if isinstance(found, np.number):
         found = found.item()
     try:
-        if found == expected or (found != found and expected != expected):  # noqa: PLR0124 - NaN is not itself
+        if found == expected or (found != found and expected != expected):  # noqa: PLR0124 - NaN does not equal itself
             return True
         allowed = max(rules.atol, rules.of_largest * abs(expected)) + rules.rtol * abs(expected)
         return bool(math.isfinite(abs(expected)) and abs(found - expected) <= allowed)
@@ -152,7 +152,7 @@ def _is_exact(found: Value, expected: Value) -> bool:
 
 
 def _digits_of(value: Value) -> str:
-    """Return a key that is equal for equal numbers. It is a string, because students could choose many numbers with one hash."""
+    """Return a key that is equal for equal numbers. It is a string, because students could choose many numbers with the same hash."""
     number = value.item() if isinstance(value, np.generic) else value
     if isinstance(number, complex):
         return _digits_of(number.real) + (f" {_digits_of(number.imag)}" if number.imag else "")

@@ -85,7 +85,7 @@ def is_missing(item: Value) -> bool:
     if item is None:
         return True
     if isinstance(item, float | np.floating):
-        return bool(item != item)  # noqa: PLR0124 - NaN is not itself
+        return bool(item != item)  # noqa: PLR0124 - NaN does not equal itself
     return type(item).__name__ in {"NAType", "NaTType"} and type(item).__module__.startswith("pandas")
 
 
@@ -154,7 +154,7 @@ Pairs = Sequence[tuple[Cells, Cells]]
 
 
 def differing_cells(pairs: Pairs, rules: Rules) -> Value:
-    """Return a boolean array (rows, columns) that is True at cells that differ. ``pairs`` are columns (found, expected)."""
+    """Return a boolean array (rows, columns) that is True at cells that differ. ``pairs`` contains (found, expected) for each column."""
     if not pairs:
         return np.zeros((0, 0), dtype=bool)
     return np.stack([_differing(one, other, rules) for one, other in pairs], axis=1)

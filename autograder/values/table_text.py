@@ -142,7 +142,7 @@ def _column(column: Value) -> str:
     text = _list(items)
     usual = {"int64", "float64", "bool", "str", "object"}
     if dtype == "float64" and items and all(not is_missing(i) and float(i).is_integer() for i in items):
-        return text  # 1.0 shows that it is a float
+        return text  # a number such as 1.0 shows that the column is float64
     if dtype not in usual or (not items and dtype != "object"):
         return f"pd.array({text}, dtype={dtype!r})"
     return text

@@ -161,10 +161,10 @@ class TableFamily(PandasFamily):
 
 
 def _another_item(item: Value, items: list[Value], share: float) -> Value:
-    """Return another item of the same type, further from ``item`` than any tolerance."""
+    """Return an item that differs from ``item`` by more than any tolerance. It has the same type if possible."""
     if isinstance(item, bool | np.bool_):
         return not item
-    if isinstance(item, int | float) and item == item:  # noqa: PLR0124 - NaN is not itself
+    if isinstance(item, int | float) and item == item:  # noqa: PLR0124 - NaN does not equal itself
         numbers = [abs(n) for n in items if isinstance(n, int | float) and abs(n) < np.inf]
         step = max(share * max(numbers, default=0.0), 0.001)
         return item + max(1, round(step)) if isinstance(item, int) else item + step
@@ -174,7 +174,7 @@ def _another_item(item: Value, items: list[Value], share: float) -> Value:
 
 
 def _identity_of_parts(parts: Value) -> Value:
-    """Return the identity of a table's parts. A column may have many strings, so they are used directly as the identity."""
+    """Return the identity of a table's parts. Strings are used without fingerprints, because a column may have many."""
     if isinstance(parts, tuple) and parts[:1] == ("texts",):
         return (*parts[:2], tuple(parts[2]))
     if isinstance(parts, tuple) and parts and isinstance(parts[0], str):
@@ -320,7 +320,7 @@ class _Comparison:
         if not wrong.any():
             return None
         own = self.rules.tables.index and not _counts_rows(getattr(self.expected, "index", None))
-        if not own and self._same_rows(pairs):  # other labels would show a different order
+        if not own and self._same_rows(pairs):  # rows with labels of their own would also differ in their labels
             noun = "rows" if kind_of_table(self.expected) == "DataFrame" else "values"
             return self._difference(f"Its {noun} are correct, but in a different order.", "order")
         row, column = map(int, np.argwhere(wrong)[0])

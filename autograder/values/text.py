@@ -100,7 +100,7 @@ def line_difference(found: str, expected: str) -> Difference:
 
 
 def text_difference(found: str, expected: str) -> tuple[str, str, str]:
-    """Return two lines and a hint. Long lines are cut to the text around their first difference."""
+    """Return both lines as Python code, and a hint. Long lines are cut to the text around their first difference."""
     hint = _how_texts_differ(found, expected)
     if max(len(found), len(expected)) <= MAX_WORD:
         return source(found), source(expected), hint

@@ -1,4 +1,4 @@
-"""Render an audit as a page for a browser: the table, and the findings behind each number."""
+"""Render an audit as a web page with a table and the findings behind each number."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["audit_page"]
 
 
 def audit_page(audits: Sequence[ChapterAudit], title: str) -> str:
-    """Render one self-contained page about ``audits``. They belong to one course, so they have the same targets."""
+    """Render ``audits`` as one self-contained page. All belong to the same course, so they have the same targets."""
     return _template().render(audits=audits, title=title, targets=audits[0].targets if audits else TARGETS)
 
 
@@ -54,7 +54,7 @@ def _findings(e: ExerciseAudit) -> list[tuple[str, Sequence[str]]]:
 
 
 def _input_table(e: ExerciseAudit) -> tuple[list[str], dict[str, dict[str, bool]]]:
-    """Arrange an exercise's input categories as a table: the columns, and whether each is covered, by row and column."""
+    """Return the columns of a table of input categories and, by row and column, whether each category is covered."""
     rows: dict[str, dict[str, bool]] = {}
     columns: dict[str, None] = {}
     for kind in e.kinds.allowed:

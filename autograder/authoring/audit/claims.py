@@ -1,8 +1,8 @@
 """Check that numbers in misconception messages are true for every reader, or marked as examples.
 
-Students read a message because their results for the test calls match the misconception's. Numbers in the case that they
-see are true for them. So are constants of the author's function that these results determine. Any other number is true for
-the author's function only, and must be part of an example.
+Students read a misconception's message if their code gives the misconception's results for the test calls. Numbers in the
+test case that is shown are then true for them. So are constants in the author's function that these results determine. Any
+other number is true only for the author's function, and must be part of an example.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["constants_of", "replace_constant", "unsupported_numbers"]
 
 # A sentence with one of these words describes a hypothetical case, not the student's result.
 _SUPPOSED = re.compile(r"\b(example|would|suppose|if|should)\b", re.IGNORECASE)
-# Digits that are not a result's values, such as digits in code, in names, next to shape letters and in chapter numbers.
+# Digits that do not state a value: digits in code, in names, in chapter numbers and next to the letters of a shape.
 _NO_VALUES = re.compile(
     r"`[^`]*`|\b[A-Za-z_]\w*\d\w*|\d+[A-Za-z]\w*[²³]?|\bchapters? \d+|(?<=[ (])\d+ [·*] (?=[A-Za-z])|[²³]",
     re.IGNORECASE,
@@ -38,14 +38,14 @@ _FREE = (0.0, 1.0, 2.0, 709.0, 710.0, 745.0)
 
 
 def unsupported_numbers(message: str, known: str, constants: Iterable[float] = ()) -> list[str]:
-    """Return the sentences of ``message`` with a number that the student cannot verify.
+    """Return the sentences of ``message`` that contain a number the student cannot verify.
 
     Numbers are allowed in examples. A computed number such as the 11 in ``3 + 8 = 11`` is allowed if it is correct.
 
     Args:
         message: the misconception's message.
-        known: the text that a student with this mistake reads: the inputs, both results and the stub.
-        constants: numbers that the student's results determine.
+        known: the text that a student with this mistake reads: the stub, the inputs, the student's result and the expected one.
+        constants: numbers in the misconception's function that the student's results determine.
     """
     shown = [*_FREE, *constants, *(value for value, _ in _values(known))]
     unsupported = []
@@ -70,7 +70,7 @@ def constants_of(function: Callable[..., Value]) -> set[float]:
 
 
 def replace_constant(function: Callable[..., Value], old: float, new: float) -> Callable[..., Value]:
-    """Return ``function`` with the constant ``old`` replaced by ``new``. An int stays an int."""
+    """Return ``function`` with the constant ``old`` replaced by ``new``. If ``old`` is an int, ``new`` is rounded to an int."""
     tree = _tree(function)
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and _is_number(node) and node.value == old:

@@ -1,4 +1,4 @@
-"""Find wrong answers that several students gave and no misconception explains, with their code."""
+"""Group the wrong answers that no misconception explains, and show the code of one student per group."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ __all__ = ["AnswerGroup", "undiagnosed_groups"]
 class AnswerGroup:
     """A group of submissions with the same unnamed mistake in one exercise, a candidate for a new misconception.
 
-    Mistakes are the same if the wrong answers are equal, or if the same kind of edit fixes the same line, ignoring numbers.
-    ``place`` is that line and kind of edit. It is empty if the line was not found.
+    Two mistakes are the same if their wrong answers are equal, or if the same kind of edit fixes the same line. Numbers in the
+    line are ignored. ``place`` names that line and the kind of edit. It is empty if the line was not found.
     """
 
     exercise: str
@@ -40,7 +40,7 @@ class AnswerGroup:
 
 
 def undiagnosed_groups(course: Course, verdicts: Sequence[Verdict]) -> list[AnswerGroup]:
-    """Return the groups among one chapter's ``verdicts``, largest first, each with its first student's code."""
+    """Return the groups of undiagnosed mistakes in one chapter's ``verdicts``, largest first. Each shows its first student's code."""
     by_key: dict[tuple[str, str], list[_Member]] = {}
     for verdict in verdicts:
         for exercise in verdict.exercises:
@@ -72,7 +72,7 @@ class _Member(NamedTuple):
 
 
 def _place(verdict: Verdict, exercise: ExerciseVerdict) -> str:
-    """Return the kind of edit that fixes a mistake, and the line as the student wrote it."""
+    """Return the line number of a mistake, the kind of edit that fixes it, and the student's line, or "" if it was not located."""
     located = exercise.located
     if located is None:
         return ""

@@ -35,11 +35,11 @@ from autograder.values import Rules, TableOptions, call_key, equal
 __all__ = ["MeasuredExercise", "vary_calls"]
 
 
-_EACH = 4  # variants of each call
+_EACH = 4  # how many variants are made of each call
 
 
 def vary_calls(calls: Sequence[Call], number: int) -> list[Call]:
-    """Return variants of ``calls``, each with one or two changed values. ``number`` is the seed."""
+    """Return variants of ``calls``, each with one or two changed values. ``number`` seeds the changes."""
     chance = random.Random(number)  # noqa: S311 - the same calls in every run
     scripts = maximal_scripts(calls)
     asked = [*scripts, *(call for call in calls if not is_script(call))]
@@ -105,10 +105,10 @@ def _other_items(items: list[Any], chance: random.Random) -> list[Any]:
 
 
 _SECONDS = 1.0  # seconds of processor time for one call of a mutant
-_BY_HEART = 5  # how many visible answers are tried, each as the answer to every call
-_KIND_SETS = 6  # the most draws for category checks and for plots, which are expensive
+_BY_HEART = 5  # how many visible answers are tried as the answer to every call
+_KIND_SETS = 6  # the maximum number of draws for category checks and for plots, which are slow
 _KIND_DRAWS = 3  # a category mutant counts only if it is wrong for each of this many draws
-_MORE_DRAWS = 6  # the most draws for which a surviving mutant is compared with the reference
+_MORE_DRAWS = 6  # the maximum number of draws in which a surviving mutant is compared with the reference
 _ENOUGH_EQUAL = 1000  # the comparison ends once this many calls have equal answers
 
 
@@ -124,15 +124,15 @@ class MeasuredExercise:
     ) -> None:
         self.judge, self.marks, self.spec, self.alternatives = judge, marks, spec, alternatives
         self.checks = judge.checks
-        # For a mutant, only the names of the failing checks are needed.
+        # The audit needs only the names of the checks that a mutant fails, not their messages.
         self._wordless = dataclasses.replace(self.checks, shows_cases=False)
         self.right = self.checks.right_names()
-        # Known solutions get as much time as a student's, so that none of them fails on a busy machine. Only a mutant may run forever.
+        # Known solutions get as much time as students' solutions, so that none times out on a busy machine. Only mutants may run forever.
         self._patience = self.checks.course.limits.call_seconds
         # The calls and the reference's answers are the same for every mutant, so cache them.
         self._questions: dict[int, list[Call]] = {}
         self._answers: dict[int, list[Answer]] = {}
-        self._answered_by: dict[Callable[..., Any], dict[Any, Answer]] = {}  # answers of a mistake to the planned calls
+        self._answered_by: dict[Callable[..., Any], dict[Any, Answer]] = {}  # each mistake's answers to planned calls
         self._survivors: list[Mutant] = []
         self._rows_count = False  # whether any check compares the order of a table's rows
         self._slips: list[Mutant] = []  # mutants of the reference that a visible check kills
@@ -143,7 +143,7 @@ class MeasuredExercise:
         Args:
             blank: whether the exercise's stub is blank.
             mutants: whether to try mutants.
-            draws: the number of other secrets with which correct solutions must pass.
+            draws: the number of secrets, besides the course's own, with which every correct solution must pass.
         """
         name = self.spec.name
         experiments: dict[str, None] = {}  # each experiment once, in order
@@ -173,7 +173,7 @@ class MeasuredExercise:
             if verdict.score >= verdict.max_score:
                 uncaught.append(misconception.name)
             elif messages.get(verdict.misconception or "") != misconception.message:
-                # Misconceptions with the same message are interchangeable for the student.
+                # Students cannot tell misconceptions with the same message apart.
                 misdiagnosed[misconception.name] = verdict.misconception or ""
             if not self.spec.answers and (sentences := self._unfounded(misconception, verdict)):
                 claims[misconception.name] = " ".join(sentences)
@@ -208,7 +208,7 @@ class MeasuredExercise:
         return dataclasses.replace(result, suggestions=found)
 
     def _unfounded(self, misconception: Misconception, verdict: ExerciseVerdict) -> list[str]:
-        """Return the sentences of the misconception's message with numbers that its answers do not show."""
+        """Return the sentences of the misconception's message that contain a number its answers do not show."""
         read = [self.checks.references[self.spec.name].__doc__ or ""]
         read += [text for check in verdict.checks for text in (check.title, check.reason, check.example)]
         found = unsupported_numbers(misconception.message, "\n".join(read))
@@ -218,7 +218,7 @@ class MeasuredExercise:
         return unsupported_numbers(misconception.message, "\n".join(read), fixed)
 
     def _is_fixed(self, misconception: Misconception, number: float) -> bool:
-        """Return whether every nearby number in place of the constant ``number`` changes the misconception's answers."""
+        """Return whether replacing the constant ``number`` by a nearby number always changes the misconception's answers."""
         calls = [
             c for c in distinguishing_calls(self.spec.name, self.checks.plan(self.spec.name)) if c.memory_mb is None
         ]
@@ -239,7 +239,7 @@ class MeasuredExercise:
         return {**self.right, self.spec.name: function}
 
     def _told_well_done(self, mistake: Callable[..., Any]) -> bool:
-        """Return whether ``check()`` reports success for this mistake. It never does for a quiz."""
+        """Return whether ``check()`` reports success for ``mistake``. For a quiz, it never does."""
         if self.spec.answers:
             return False
         subject = self._subject(self._with(mistake), self._patience, mistake)
@@ -249,7 +249,7 @@ class MeasuredExercise:
     def _subject(
         self, namespace: Mapping[str, Any], seconds: float, known: Callable[..., Any] | None = None
     ) -> FunctionSubject:
-        """Return a subject with the names in ``namespace``. A ``known`` mistake is judged repeatedly, so its planned answers are cached."""
+        """Return a subject with the names in ``namespace``. A ``known`` mistake is judged repeatedly, so its answers to planned calls are cached."""
         if known is None:
             return FunctionSubject(self.spec.name, namespace, call_seconds=seconds)
         answers = self._answered_by.setdefault(known, {})
@@ -277,7 +277,7 @@ class MeasuredExercise:
         return self._marked({**self.right, **blank}).score == 0
 
     def _by_heart(self) -> float:
-        """Return the largest share of the points that one of the reference's answers earns if every call returns it."""
+        """Return the largest share of the points earned by a function that always returns one of the reference's visible answers."""
         visible = tuple(c.name for c in self.spec.checks if c.visible)
         asked = self.checks.dry_run(self.spec.name, visible, self.checks.secret)
         shares = [0.0]
@@ -302,7 +302,7 @@ class MeasuredExercise:
         return dataclasses.replace(kinds, mutants=total, survivors=tuple(survivors)), faults
 
     def _differs(self, mutant: Mutant) -> bool:
-        """Return whether a category mutant is wrong for each of several draws, not just for one by chance."""
+        """Return whether a category mutant is wrong in each of several draws, not in a single draw by chance."""
         other = self._with(mutant.function)
         numbers = range(_KIND_DRAWS)
         return all(not self._alike_on(n, other, mutant.affects) for n in numbers)
@@ -346,8 +346,8 @@ class MeasuredExercise:
     def _killed_by(self, function: Callable[..., Any]) -> set[str]:
         """Return the checks that fail for ``function``, ignoring ``after=`` conditions.
 
-        Calls with a memory limit are expensive. They are made only if no other visible check fails. All planned calls are
-        made only if no check fails without them.
+        Checks that limit the memory of a call are expensive, so they run only if no other visible check fails. If no check
+        fails, all checks run again after all planned calls.
         """
         subject = self._subject(self._with(function), _SECONDS)
         cheap = dataclasses.replace(self.spec, checks=tuple(c for c in self.spec.checks if c.name not in self._roomy))
@@ -376,7 +376,7 @@ class MeasuredExercise:
         return f"gives the same results as the reference for {calls} more inputs" if calls else ""
 
     def _only_reorders(self, other: Mapping[str, Any]) -> bool:
-        """Return whether ``other`` gives the reference's answers to all planned calls, some with rows in another order."""
+        """Return whether the answers of ``other`` to the planned calls differ from the reference's only in the order of table rows."""
         plan = self.checks.plan(self.spec.name)
         pairs = list(
             zip(FunctionSession(self.right).batch(plan), FunctionSession(other).batch(plan), plan, strict=True)
@@ -386,9 +386,9 @@ class MeasuredExercise:
         return bool(moved) and all(a is not None and b is not None and equal(b, a, rules) for a, b in moved)
 
     def _calls_answered_alike(self, other: Mapping[str, Any]) -> int:
-        """Return the number of further calls to which ``other`` and the reference give the same answers.
+        """Return how many unplanned calls ``other`` answers exactly as the reference does, or 0 if any answer differs.
 
-        Return 0 if any answer differs. Calls made with every secret do not count, because a surviving mutant passes them.
+        Planned calls do not count, because every surviving mutant answers them well enough to pass.
         """
         known, calls = set(self._planned), 0
         for number in range(_MORE_DRAWS):
@@ -417,7 +417,7 @@ class MeasuredExercise:
             # Calls that only measure memory are expensive, and their large inputs show nothing new.
             asked = [c for c in self.checks.dry_run(self.spec.name, names, secret) if c.memory_mb is None]
             found = distinguishing_calls(self.spec.name, asked)
-            if not {call_key(call) for call in found} - self._planned:  # no check draws anything
+            if not {call_key(call) for call in found} - self._planned:  # no check draws random inputs
                 found = self._answered(
                     vary_calls(distinguishing_calls(self.spec.name, self.checks.plan(self.spec.name)), number)
                 )
@@ -426,16 +426,16 @@ class MeasuredExercise:
 
     @cached_property
     def _planned(self) -> frozenset[Any]:
-        """The keys of the calls that the checks make on every submission."""
+        """The keys of the calls that the checks make for every submission."""
         return frozenset(call_key(call) for call in self.checks.plan(self.spec.name))
 
     def _answered(self, calls: Sequence[Call]) -> list[Call]:
-        """Return the ``calls`` for which the reference returns a value. Other calls may not be allowed at all."""
+        """Return the ``calls`` for which the reference returns a value. A call for which it fails may be invalid."""
         answers = FunctionSession(self.right).batch(calls)
         return [call for call, a in zip(calls, answers, strict=False) if a.error is None and not a.stopped]
 
     def _flaky(self, draws: int) -> dict[str, str]:
-        """Return the checks that reject a correct solution with another secret, each with the name of the solution."""
+        """Return the checks that reject a correct solution if another secret is used, each with the name of that solution."""
         found: dict[str, str] = {}
         solutions = [("the reference", self.right), *((a.name, self._with(a.function)) for a in self.alternatives)]
         pictures = any(call.probe for call in self.checks.plan(self.spec.name))  # pictures are expensive to draw
@@ -443,7 +443,7 @@ class MeasuredExercise:
             secret = hashlib.sha256(f"draw {number}".encode()).digest()
             reference = ReferenceProxy(self.checks.references)  # caches the answers for this draw only
             checks = dataclasses.replace(self._wordless, secret=secret, reference=reference, _prepared={})
-            # Another secret changes only hidden checks with random inputs. All other checks have been tried already.
+            # Another secret changes only hidden checks with random inputs, so the remaining checks need no second run.
             spec = self._drawn_from_the_secret(kinds=number < _KIND_SETS)
             for name, namespace in solutions:
                 session = self._subject(namespace, self._patience).open()
@@ -465,20 +465,20 @@ def _always(value: Any) -> Callable[..., Any]:
 
 
 class _KnownSession(FunctionSession):
-    """A session of functions whose answers to planned calls are cached in ``answers``."""
+    """A session that caches its functions' answers to planned calls in ``answers``."""
 
     def __init__(self, names: Mapping[str, Any], answers: dict[Any, Answer], seconds: float | None) -> None:
         super().__init__(names, call_seconds=seconds)
         self._known_answers = answers
 
     def batch(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
-        """Make many calls. The cache is not used if all results must exist at the same time."""
+        """Return the answers to ``calls``. With ``hold``, all results must exist at the same time, so the cache is not used."""
         if hold:
             return super().batch(calls, hold=True)
         return [self._looked_up(call, call) for call in calls]
 
     def probe(self, source: str, call: Call) -> Answer:
-        """Run ``probe(function, …)`` of ``source``."""
+        """Return the answer of ``probe(function, …)``, which ``source`` defines."""
         return self._looked_up(call, dataclasses.replace(call, probe=source))
 
     def _looked_up(self, planned: Call, call: Call) -> Answer:
@@ -494,12 +494,12 @@ class _KnownSession(FunctionSession):
 
 @dataclasses.dataclass
 class _KnownSubject(FunctionSubject):
-    """A subject whose planned answers are cached in ``answers``."""
+    """A subject whose answers to planned calls are cached in ``answers``."""
 
     answers: dict[Any, Answer] = dataclasses.field(kw_only=True)
 
     def open(self, *, memory_mb: int | None = None) -> FunctionSession:  # noqa: ARG002 - each call carries its own limit
-        """Return a new session with the same names."""
+        """Return a new session with the subject's names and cached answers."""
         return _KnownSession(self.names, self.answers, self.call_seconds)
 
 

@@ -1,9 +1,9 @@
-"""Measure which faults a chapter's checks detect: programs that equal the reference except for some inputs.
+"""Measure which faults a chapter's checks detect. Each fault is a program that equals the reference except for some inputs.
 
-A fault program has one wrong number in its result if a predicate over the call is true, or it remembers results. The
-predicates are the input categories that the contract allows, features of functions that are arguments, and later steps of a
-loop. A predicate is evaluated on the checks' own calls. Only the checks with a call for which it is true run, and all other
-answers are the reference's. A category mutant calls the reference with changed inputs, so it too is wrong for some inputs.
+A fault program returns one wrong number if a predicate over the call is true, or it remembers results of earlier calls. The
+predicates are the input categories that the contract allows, and features of functions that are passed as arguments. Other
+programs are wrong in some steps of a loop. A predicate is evaluated on the checks' own calls. Only calls for which it is true
+run the program. A category mutant calls the reference with changed inputs, so it too is wrong only for some inputs.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from autograder.values import call_key, copy_argument, equal, family_of, fingerp
 
 __all__ = ["CategoryCoverage", "FaultCoverage", "FaultModel", "category_mutants"]
 
-_LOOSE_ENTRIES = 5  # how many entries to try if a check tolerates large differences, since some may have any value
+_LOOSE_ENTRIES = 5  # how many entries to try if checks tolerate large errors, because some may have any value
 _SHARE = 1e-4  # the relative error of a wrong number
-_SMALLEST = 2e-5  # the smallest difference, because checks accept rounding to six decimals
-_NARROW = 100  # factor for these differences if an input is float32
+_SMALLEST = 2e-5  # the smallest absolute error, because checks accept rounding to six decimals
+_NARROW = 100  # the factor by which both errors grow if an input is float32
 Function = Callable[..., Any]
 
 
@@ -81,9 +81,9 @@ class CategoryCoverage:
 
 @dataclass(frozen=True)
 class FaultCoverage:
-    """The fault programs of one exercise: their number by class, and those that keep full marks, each with its class.
+    """The number of one exercise's fault programs by class, and the labels of the programs that keep full marks.
 
-    ``gaps`` lists the survivors whose predicate is true in no call of the checks.
+    A label begins with the program's class. ``gaps`` lists the survivors whose predicate is true for none of the checks' calls.
     """
 
     programs: Mapping[str, int] = field(default_factory=dict)
@@ -91,13 +91,13 @@ class FaultCoverage:
     gaps: tuple[str, ...] = ()
 
     def of_class(self, name: str) -> list[str]:
-        """Return the survivors of the class ``name``."""
+        """Return the labels of the survivors in the class ``name``, without the class."""
         return [label.partition(": ")[2] for label in self.survivors if label.startswith(f"{name}: ")]
 
 
 @dataclass(frozen=True)
 class _Fault:
-    """A faulty version of the reference. It returns the right result in every call that its fault does not affect."""
+    """A fault, as one or more faulty versions of the reference. They are right in every call for which ``affects`` is false."""
 
     group: str
     name: str
@@ -106,7 +106,7 @@ class _Fault:
 
 
 class _AnswerRecorder(FunctionSession):
-    """A session that records the reference's answer to each call, and the inputs with which the call runs the function."""
+    """A session that records the reference's answer to each call and the inputs that the function receives in it."""
 
     def __init__(self, names: Mapping[str, Any], exercise: str, reader: _Reader) -> None:
         super().__init__({**names, exercise: self._noted(reader)})
@@ -123,7 +123,7 @@ class _AnswerRecorder(FunctionSession):
         return noted
 
     def batch(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:  # noqa: ARG002 - nothing is shared
-        """Return the answers to ``calls``. Only calls that were not made yet are made."""
+        """Return the answers to ``calls``. Make only the calls that are not recorded yet."""
         for call in calls:
             key = call_key(call)
             if key not in self.known:
@@ -134,7 +134,7 @@ class _AnswerRecorder(FunctionSession):
 
 
 class _Faulty(FunctionSession):
-    """A fault program. Only the calls in ``affected`` run it."""
+    """A session that runs a fault program, but only for the calls in ``affected``."""
 
     def __init__(
         self, names: Mapping[str, Any], seconds: float, right: _AnswerRecorder, affected: set[Hashable]
@@ -143,7 +143,7 @@ class _Faulty(FunctionSession):
         self._right, self._affected = right, affected
 
     def batch(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:  # noqa: ARG002 - nothing is shared
-        """Make the affected calls, and answer the others as the reference does."""
+        """Return the answers to ``calls``. For calls that are not affected, these are the reference's recorded answers."""
         keys = [call_key(call) for call in calls]
         return [
             super(_Faulty, self).batch([call])[0]
@@ -154,7 +154,7 @@ class _Faulty(FunctionSession):
 
 
 class FaultModel:
-    """The fault programs of one exercise, and the tests of them with its checks."""
+    """The fault programs of one exercise, and the methods that run its checks on them."""
 
     def __init__(self, checks: ChapterChecks, exercise: str) -> None:
         self.checks, self.exercise = checks, exercise
@@ -188,7 +188,7 @@ class FaultModel:
         return True
 
     def measure(self, *, programs: bool) -> tuple[CategoryCoverage, FaultCoverage]:
-        """Return which categories are covered, and with ``programs`` also which other faults lose marks."""
+        """Return the category coverage and the fault coverage. Without ``programs``, try only the faults of input categories."""
         if self.spec.takes is None or isinstance(self.checks.references[self.exercise], type):
             return CategoryCoverage(), FaultCoverage()
         faults = [*self._categories(), *(self._functions() if programs else ()), *(self._others() if programs else ())]
@@ -207,7 +207,7 @@ class FaultModel:
         return CategoryCoverage(allowed, covered), FaultCoverage(counts, survivors, gaps)
 
     def _outcome(self, fault: _Fault) -> tuple[bool, bool]:
-        """Return whether any call is affected, and whether a check with points fails."""
+        """Return whether ``fault`` affects any call, and whether a check with points fails because of it."""
         if fault.affects is None:
             return True, any(map(self.is_detected, fault.programs))
         recorder, by_check = self._recorder
@@ -245,7 +245,7 @@ class FaultModel:
                 yield _Fault(group, category.name, programs, category.matches)
 
     def _functions(self) -> Iterator[_Fault]:
-        """Yield a fault for each feature of a function that is an argument. The result is wrong if the function has the feature."""
+        """Yield a fault for each feature that a function passed as an argument may have. The result is wrong if it has the feature."""
         arguments = self.contract.arguments
         given = [n for n, a in arguments.items() if isinstance(a, ChoiceArgument) and isinstance(a.values[0], Source)]
         arrays = [n for n, a in arguments.items() if isinstance(a, ArrayArgument)]
@@ -258,10 +258,10 @@ class FaultModel:
                 yield _Fault("functions", f"{name}: {feature}", [program], affects)
 
     def _others(self) -> Iterator[_Fault]:
-        """Yield the faults that depend on earlier calls, and the faults in some steps of a loop."""
+        """Yield faults that remember earlier results, and faults that occur only in some steps of a loop."""
         values = cover(self.contract, 0).inputs[0].values
         result = self.checks.references[self.exercise](**{k: copy_argument(v) for k, v in values.items()})
-        # Skip pictures, which cannot be remembered, and True or False, which may be right for all arrays of one shape.
+        # Skip plots, which cannot be remembered, and Booleans, which may be the same for all arrays of one shape.
         if not family_of(result).is_perturbable(result) or isinstance(result, bool | np.bool_):
             return
         for name, key in _remembered_keys(self.reader):
@@ -303,7 +303,7 @@ class _Reader:
 
 
 def _wrong_if(reader: _Reader, affects: Callable[[BoundCall], bool], name: str, entry: int) -> Function:
-    """Return the reference with one wrong number in its result for the calls that ``affects`` selects."""
+    """Return a version of the reference whose result has one wrong number in each call for which ``affects`` is true."""
 
     @functools.wraps(reader.function)
     def wrong(*args: Any, **kwargs: Any) -> Any:
@@ -332,7 +332,7 @@ def _wrong_if(reader: _Reader, affects: Callable[[BoundCall], bool], name: str, 
 
 
 def _one_off(right: Any, number: int, times: int) -> Any:
-    """Return ``right`` with one of its larger numbers wrong by about 1e-4 of itself, or None if it has no array of floats."""
+    """Return ``right`` with a relative error of about 1e-4 in one of its larger numbers, or None if it has no array of floats."""
     if isinstance(right, tuple) and right:
         place = number % len(right)
         part = _one_off(right[place], number, times)
@@ -348,7 +348,7 @@ def _one_off(right: Any, number: int, times: int) -> Any:
 
 
 def _out_of_order(array: np.ndarray, share: float, number: int) -> np.ndarray:
-    """Return a copy in which one entry becomes the largest, or the smallest if it was the largest."""
+    """Return a copy of ``array`` in which one entry becomes the largest, or the smallest if it already was the largest."""
     found = array.copy()
     entry = number % found.size
     low, high = float(found.min()), float(found.max())
@@ -356,7 +356,7 @@ def _out_of_order(array: np.ndarray, share: float, number: int) -> np.ndarray:
     return found
 
 
-# features of functions that are arguments
+# features of functions that are passed as arguments
 
 
 def _has_feature(has: Callable[[Function, np.ndarray], bool], name: str, array: str, call: BoundCall) -> bool:
@@ -366,7 +366,7 @@ def _has_feature(has: Callable[[Function, np.ndarray], bool], name: str, array: 
     with np.errstate(all="ignore"):
         try:
             return bool(has(function, values.astype(np.float64)))
-        except Exception:  # noqa: BLE001 - a function may refuse other numbers
+        except Exception:  # noqa: BLE001 - a function may reject the changed numbers
             return False
 
 
@@ -375,7 +375,7 @@ def _near(a: Any, b: Any) -> bool:
 
 
 def _is_cut(f: Function, x: np.ndarray, step: float) -> float:
-    """Return the largest change of ``f`` in a small step, as a share of its largest value."""
+    """Return the largest change of ``f`` over a relative ``step`` around ``x``, as a share of the largest value of ``f``."""
     return float(np.max(np.abs(np.subtract(f(x * (1 + step)), f(x * (1 - step)))))) / max(
         1e-300, float(np.abs(f(x)).max())
     )
@@ -406,7 +406,7 @@ def _with_nan(x: np.ndarray) -> np.ndarray:
 
 
 def _remembered_keys(reader: _Reader) -> Iterator[tuple[str, Callable[[dict[str, Any]], Hashable]]]:
-    """Yield the ways in which results may be remembered: a name, and a function that returns a key for the arguments."""
+    """Yield ways to remember results, each as a name and a function that returns a key for the arguments."""
     names = list(reader.contract.arguments)
     if any(isinstance(argument, ArrayArgument) for argument in reader.contract.arguments.values()):
         yield "by shape", lambda given: repr([np.shape(v) if isinstance(v, np.ndarray) else v for v in given.values()])
@@ -453,7 +453,7 @@ def _remembering(reader: _Reader, key_of: Callable[[dict[str, Any]], Hashable]) 
 
 
 def _later_steps(reader: _Reader) -> Iterator[tuple[str, Function]]:
-    """Yield versions of the reference in which 1 replaces an argument that is a number, in some steps of the first loop."""
+    """Yield versions of the reference in which a numeric argument is replaced by 1 in some steps of the first loop."""
     numbers = [n for n, a in reader.contract.arguments.items() if isinstance(a, NumberArgument)]
     source = textwrap.dedent(inspect.getsource(reader.function))
     for name, (label, test) in itertools.product(numbers, _STEPS.items()):
@@ -480,7 +480,7 @@ _STEPS = {
 
 
 class _InLoop(ast.NodeTransformer):
-    """A transformer that replaces the argument ``name``, unless it is 0, by 1 in the steps for which ``test`` is false."""
+    """A transformer that replaces the argument ``name`` by 1 in the steps for which ``test`` is false. A value of 0 stays 0."""
 
     def __init__(self, name: str, test: str) -> None:
         self.name, self.test = name, test
@@ -496,7 +496,7 @@ class _InLoop(ast.NodeTransformer):
 
 
 def category_mutants(contract: Contract, function: Function, name: str) -> Iterator[Mutant]:
-    """Yield mutants that call the reference with slightly changed inputs, so they are wrong for some input categories only."""
+    """Yield mutants that call the reference with slightly changed inputs, which makes them wrong only for some input categories."""
     reader = _Reader(contract, function)
     for path, argument in contract.leaves().items():
         if isinstance(argument, ArrayArgument):
@@ -508,7 +508,7 @@ def category_mutants(contract: Contract, function: Function, name: str) -> Itera
 
 
 def _changing(label: str, reader: _Reader, path: tuple[str, ...], change: Callable[[np.ndarray], np.ndarray]) -> Mutant:
-    """Return the mutant that calls the reference with ``change`` applied to the array at ``path`` of its arguments."""
+    """Return the mutant that calls the reference with ``change`` applied to the array at ``path`` in its arguments."""
 
     def changed(given: dict[str, Any]) -> dict[str, Any]:
         return replace_at(given, path, lambda value: change(value) if isinstance(value, np.ndarray) else value)

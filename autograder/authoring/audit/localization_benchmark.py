@@ -26,12 +26,12 @@ __all__ = [
 ]  # fmt: skip
 
 LOCATED_TARGET, TRUE_TARGET = 0.90, 0.99
-SECONDS = 2.0  # seconds of processor time for each solution, so that a busy machine changes little
-MUTANTS = 10  # per exercise, spread evenly over all of its mutants
+SECONDS = 2.0  # seconds of processor time per solution, which a busy machine hardly changes
+MUTANTS = 10  # how many mutants to try per exercise, spread evenly over all of them
 
 
 class SolutionLocator:
-    """A locator of mistakes in functions of this process with all checks of a chapter, each within ``seconds`` of processor time."""
+    """A locator that finds mistakes in functions of this process with all checks of a chapter. Each search has ``seconds`` of processor time."""
 
     def __init__(self, checks: ChapterChecks, *, seconds: float) -> None:
         self._checks, self._seconds = checks, seconds
@@ -40,7 +40,7 @@ class SolutionLocator:
         self._known: dict[str, tuple[Material, Questions]] = {}
 
     def locate(self, exercise: str, cells: Iterable[tuple[str, str]], names: Mapping[str, Value]) -> Located | None:
-        """Return the location of the mistake in ``exercise``, or None if unknown. ``cells`` (name and source) define the exercise and the other ``names``."""
+        """Return the location of the mistake in ``exercise``, or None if it was not found. ``cells`` are (name, source) pairs, and ``names`` is their namespace."""
         if exercise not in self._known:
             questions = Questions.of(exercise, self._checks.plan(exercise), self._checks.references)
             material = Material.of(self._checks, exercise, questions.watched, self._operators)
@@ -73,10 +73,10 @@ class FaultySolution:
 
 @dataclass(frozen=True)
 class LocalizationStats:
-    """The numbers of an exercise's wrong solutions, and of those whose faulty line was found.
+    """The number of an exercise's wrong solutions, and how many of them were located.
 
-    ``correct`` counts the located mutants whose changed line is among the reported ones. ``incorrect`` and ``missed`` are
-    the labels of mislocated mutants and of solutions that were not located.
+    ``correct`` counts the mutants whose changed line was reported. ``incorrect`` lists the labels of the mutants for which
+    only other lines were reported, and ``missed`` the labels of the solutions for which no line was reported.
     """
 
     mutants: int = 0
@@ -89,7 +89,7 @@ class LocalizationStats:
 
     @classmethod
     def total(cls, parts: Iterable[LocalizationStats]) -> LocalizationStats:
-        """Return the sum of several exercises' counts."""
+        """Return the sum of the counts in ``parts``."""
         whole = cls()
         for part in parts:
             pairs = zip(asdict(whole).items(), asdict(part).values(), strict=True)
@@ -98,13 +98,13 @@ class LocalizationStats:
 
     @property
     def located(self) -> float:
-        """The share of the solutions whose mistake was located."""
+        """The share of the solutions for which a line was reported."""
         total = self.mutants + self.misconceptions
         return (self.mutants_located + self.misconceptions_located) / total if total else 1.0
 
     @property
     def true(self) -> float:
-        """The share of the located mutants that was located correctly."""
+        """The share of the located mutants whose changed line was reported."""
         return self.correct / self.mutants_located if self.mutants_located else 1.0
 
     def to_json(self) -> dict[str, Json]:
@@ -126,7 +126,7 @@ class LocalizationStats:
 def places_in(
     checks: ChapterChecks, *, mutants: int = MUTANTS, seconds: float = SECONDS
 ) -> dict[str, LocalizationStats]:
-    """Measure each exercise of a chapter except quizzes."""
+    """Return the localization results of a chapter by exercise, without quizzes."""
     locator = SolutionLocator(checks, seconds=seconds)
     judge = Judge(checks)
     places: dict[str, LocalizationStats] = {}
@@ -140,7 +140,7 @@ def places_in(
 def faulty_solutions(
     checks: ChapterChecks, exercise: str, *, mutants: int, named: bool = True
 ) -> Iterable[FaultySolution]:
-    """Yield about ``mutants`` mutants of the reference, and with ``named`` the misconceptions."""
+    """Yield about ``mutants`` mutants of the reference and, if ``named``, all misconceptions."""
     candidates = mutants_of(checks.references[exercise], exercise) if mutants else []
     for m in candidates[:: max(1, len(candidates) // max(mutants, 1))]:
         yield FaultySolution("mutant", m.label, m.source, m.lines)

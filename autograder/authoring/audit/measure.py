@@ -1,4 +1,4 @@
-"""Audit chapters: judge right, wrong and mutated solutions, in parallel, and cache passed audits."""
+"""Audit chapters in parallel by judging correct, wrong and mutated solutions, and cache the audits that pass."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def each_chapter(
 ) -> Iterator[tuple[str, Result]]:
     """Yield each of ``chapters`` with the result of ``work(course, chapter)``, computed in ``workers`` processes.
 
-    One process keeps the order of the chapters. Several yield each result as soon as it is ready, and each reads the course
-    again from its folder, so ``work`` must be picklable. Raises whatever ``work`` raises.
+    One process keeps the order of ``chapters``. With several, each result is yielded as soon as it is ready, each process loads
+    the course again from its folder, and ``work`` must be picklable. Raises any exception that ``work`` raises.
     """
     if workers <= 1 or len(chapters) <= 1:
         for chapter in chapters:
@@ -61,7 +61,7 @@ def each_chapter(
         try:
             for job in as_completed(jobs):
                 yield jobs[job], job.result()
-        finally:  # if one failed, do not wait for jobs that have not started
+        finally:  # if a job failed, do not wait for jobs that have not started
             pool.shutdown(wait=False, cancel_futures=True)
 
 
@@ -81,7 +81,7 @@ def _length_of(course: Course, chapter: str) -> int:
     return sum(path.stat().st_size for path in files if path.is_file())
 
 
-DRAWS = 20  # the number of other secrets with which correct solutions must pass
+DRAWS = 20  # correct solutions must pass with this many secrets besides the course's own
 
 
 def audit(
@@ -96,8 +96,8 @@ def audit(
 ) -> list[ChapterAudit]:
     """Audit ``chapters`` in ``workers`` processes.
 
-    With ``locate``, also measure fault localization, which takes minutes per chapter. With ``suggest``, offer surviving and
-    unnamed mutants as misconceptions. Raises ``CourseError`` if checks cannot be read.
+    With ``locate``, also measure fault localization, which takes minutes per chapter. With ``suggest``, turn
+    mutants that survive or match no misconception into suggestions. Raises ``CourseError`` if the checks cannot be read.
     """
     for chapter in chapters:
         course.require_chapter(chapter)
@@ -112,7 +112,7 @@ def _audit(course: Course, chapter: str, *, mutants: bool, draws: int, locate: b
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
         judge = Judge(load_checks(course, chapter))
         judge.checks.shrinks = False
-        # Marking without diagnosing takes only a small part of the time of marking with it.
+        # Without a diagnosis, marking takes only a fraction of the time.
         unnamed: dict[str, list[Misconception]] = {name: [] for name in judge.checks.misconceptions}
         marks = Judge(dataclasses.replace(judge.checks, misconceptions=unnamed, shows_cases=False, _diagnoses={}))
         alternatives = known_alternatives(course, chapter)
@@ -125,7 +125,7 @@ def _audit(course: Course, chapter: str, *, mutants: bool, draws: int, locate: b
             found.append(exercise.with_suggestions(result) if suggest else result)
         if locate:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # an edited mutant may be nonsense
+                warnings.simplefilter("ignore")  # nonsensical code in an edited mutant may cause warnings
                 places = places_in(judge.checks)
             found = [dataclasses.replace(e, places=places.get(e.name)) for e in found]
         quizzes = {spec.name for spec in judge.checks.specs.values() if spec.answers}
@@ -147,7 +147,7 @@ class CachedAudit:
         self._key = _fingerprint(course, chapter, options)
 
     def load(self) -> ChapterAudit | None:
-        """Return the cached audit, or None if there is none or anything it depends on has changed."""
+        """Return the cached audit, or None if there is no cached audit or something that it depends on has changed."""
         try:
             kept = json.loads(self._path.read_bytes())
             return _chapter_audit(kept["audit"]) if kept["key"] == self._key else None
@@ -163,14 +163,14 @@ class CachedAudit:
 
 def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> str:
     digest = hashlib.sha256()
-    # Checks may import neighboring modules, and solutions may import those of other chapters.
+    # Checks may import neighboring modules, and solutions may import other chapters' solutions.
     for folder in (course.root / "solutions", course.root / "tests"):
         for path in sorted(folder.rglob("*")):
             if path.is_file() and not _MADE_BY_PYTHON & set(path.parts):
                 _add(digest, path, course.root)
     for path in sorted(course.root.glob("*.py")):
         _add(digest, path, course.root)
-    # Include data that checks read, such as model weights. The notebook's prose has no effect.
+    # Include data that the checks read, such as model weights. Leave out notebooks, whose prose has no effect.
     for path in sorted(course.source(chapter).parent.rglob("*")):
         if path.is_file() and path.suffix != ".ipynb" and not _MADE_BY_PYTHON & set(path.parts):
             _add(digest, path, course.root)
@@ -210,7 +210,7 @@ def _chapter_audit(data: dict[str, Any]) -> ChapterAudit:
 
 
 def _made(kind: Any, data: dict[str, Any]) -> Any:
-    """Return a dataclass from its JSON data. Raises ``TypeError`` if its fields have changed."""
+    """Return an object of the dataclass ``kind`` from its JSON data. Raises ``TypeError`` if its fields have changed."""
     if data.keys() != {field.name for field in fields(kind)}:
         raise TypeError(kind)
     return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in data.items()})

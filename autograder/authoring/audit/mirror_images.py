@@ -1,7 +1,7 @@
 """Mirror images of misconceptions: the same mistake with queries and keys, first and last, or rows and columns exchanged.
 
-If a student made one mistake and reads the message of its mirror image, the message is false. So some call has to
-distinguish the two.
+The message of a misconception is false for students who made the mirror-image mistake. So some call has to distinguish the
+two mistakes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from autograder.values import call_key
 
 __all__ = ["mirror_images", "unseparated"]
 
-_MOST = 60  # hidden calls that are compared, and calls that are varied
+_MOST = 60  # the maximum number of hidden calls to compare, and of calls to vary
 _ROLES = (("Q", "K"), ("q", "k"), ("queries", "keys"), ("n_q", "n_k"), ("W_Q", "W_K"))
 _AXES = {"-1": "-2", "-2": "-1", "0": "1", "1": "0"}
 _ALONG_AN_AXIS = frozenset(
@@ -36,10 +36,10 @@ _ENDS = {"0": ("-1",), "-1": ("0",), ":1": (":-1", "-1:"), "-1:": (":1", "1:"), 
 
 
 def unseparated(checks: ChapterChecks, exercise: str) -> list[str]:
-    """Return a message for each misconception of an exercise that no call separates from one of its mirror images.
+    """Return a message for each of an exercise's misconceptions that no call distinguishes from one of its mirror images.
 
-    A visible call has to separate them if any visible call shows the misconception, because ``check()`` makes no hidden calls. Two
-    functions that also agree on variants of the calls count as the same function.
+    If any visible call shows the misconception, a visible call must distinguish the two, because ``check()`` makes no hidden calls.
+    If the two also agree on variants of the calls, they count as the same function.
     """
     diagnosis, messages = checks.diagnosis(exercise), []
     functions = {m.name: m.function for m in checks.misconceptions[exercise]}
@@ -82,7 +82,7 @@ def unseparated(checks: ChapterChecks, exercise: str) -> list[str]:
 
 
 def mirror_images(function: Callable[..., Any], name: str) -> Iterator[Mutant]:
-    """Yield each mirror image of ``function``, which is called ``name``."""
+    """Yield each mirror image of ``function``, with a label that begins with ``name``."""
     yield from mutants_of(function, name, _mirrored)
     for one, other in _ROLES if not isinstance(function, type) else ():
         [definition] = ast.parse(textwrap.dedent(inspect.getsource(function))).body
@@ -97,7 +97,7 @@ def mirror_images(function: Callable[..., Any], name: str) -> Iterator[Mutant]:
 
 
 def _mirrored(node: ast.AST, _scope: Scope) -> Iterator[tuple[str, ast.AST]]:
-    """Yield a node with the opposite index, end of a slice, axis of a reduction or offset in its place."""
+    """Yield a label and a replacement of ``node`` that has the opposite index, slice end, reduction axis or offset."""
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and not _is_shape(node.value):
         for other in _ENDS.get(ast.unparse(node.slice), ()):
             changed = _parsed(f"x[{other}]")

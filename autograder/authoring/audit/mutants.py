@@ -1,6 +1,6 @@
-"""Mutants: functions with one small change each, like the slips of a tired programmer.
+"""Create mutants: functions with one small change each, like the slips of a tired programmer.
 
-The changes are the mutations in `edits/operators.py`, each of which the search for a student's mistake can undo.
+The changes are the mutations in `edits/operators.py`. The search for a student's mistake can undo each of them.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class Mutant:
     """A function with one change.
 
     Attributes:
-        label: the change. It stays the same as long as the source does.
+        label: a description of the change. It changes only if the source changes.
         function: the changed function or class.
         source: the source of the changed function or class.
         lines: the numbers of its changed lines, from 1.
-        affects: returns whether a call gives the mutant different inputs from the original. None if only running it can show a difference.
+        affects: returns whether the mutant changes the inputs of a call. None if only running the mutant can show a difference.
     """
 
     label: str
@@ -45,10 +45,10 @@ Changes = Callable[[ast.AST, Scope], Iterator[tuple[str, ast.AST]]]
 
 
 def mutants_of(function: Callable[..., Any], name: str, changes: Changes | None = None) -> list[Mutant]:
-    """Return every mutant of ``function`` that compiles, each source once, in the order of the source.
+    """Return every mutant of ``function`` that compiles, in source order and without duplicates.
 
-    A mutant of a class is the class with a mutant of one of its methods. ``changes`` yields the changes of one node with their
-    labels, by default all mutations.
+    A mutant of a class has a change in one of its methods. ``changes`` yields a label and a replacement for each change of a
+    node. By default, it yields all mutations.
     """
     changes = changes or _mutations
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
@@ -70,7 +70,7 @@ def _mutants(
     names: Mapping[str, Any],
     changes: Changes,
 ) -> list[Mutant]:
-    """Return the mutants of ``definition`` with one change in one of ``edited``, given as label prefixes and functions."""
+    """Return the mutants of ``definition`` that change a function in ``edited``, which has (label prefix, function) pairs."""
     for _, function in edited:
         if ast.get_docstring(function, clean=False) is not None:
             function.body = function.body[1:] or [ast.Pass()]
@@ -126,7 +126,7 @@ def _touched(before: str, after: str) -> tuple[int, ...]:
 
 
 def _places_in(function: ast.FunctionDef) -> dict[int, list[tuple[ast.AST, str, int | None]]]:
-    """Return where each node of ``function`` is, by its id: its parent, the field, and the index if the field is a list.
+    """Return the places of each node in ``function`` by the node's id: the parent, the field, and the index if the field is a list.
 
     The parser shares some nodes, such as operators, so a node may be in several places.
     """

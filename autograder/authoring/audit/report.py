@@ -60,7 +60,7 @@ class _Shares:
         return 1 - sum(len(e.missed_by_visible) for e in self._audits()) / total if total else 1.0
 
     def rounded_shares(self) -> dict[str, float]:
-        """Return the three shares for JSON data."""
+        """Return the three shares by name, rounded for JSON data."""
         return {name: round(getattr(self, name), 4) for name in ("killed", "killed_visibly", "misconceptions_visible")}
 
 
@@ -71,28 +71,28 @@ class ExerciseAudit(_Shares):
     Attributes:
         stub_earns_nothing: whether the stub is blank and earns no points.
         reference_ok: whether the reference earns full marks.
-        alternatives, misconceptions, mutants: how many were tried.
+        alternatives, misconceptions, mutants: how many of each were tried.
         answers: whether the exercise is a quiz.
-        rejected: correct alternatives that lose marks, with the first message.
+        rejected: correct alternatives that lose marks, each with its first message.
         uncaught: misconceptions that keep full marks.
-        misdiagnosed: misconceptions reported under another name, with that name.
-        missed_by_visible: misconceptions that no visible check catches, with the author's reason or "".
-        unused_reasons: misconceptions with an author's reason although a visible check catches them.
-        claims: sentences of messages with numbers that no answer shows, by misconception.
+        misdiagnosed: misconceptions that are not reported under their own name, each with the name that is reported, or "".
+        missed_by_visible: misconceptions that no visible check catches, each with the author's reason, or "".
+        unused_reasons: misconceptions for which the author gives a reason although a visible check catches them.
+        claims: the sentences of each misconception's message that contain a number its answers do not show.
         survivors: mutants that no check kills.
         seen_by_hidden_only: mutants that only hidden checks kill.
-        equivalent: mutants that are correct, with the reason.
-        kills: the number of wrong solutions and mutants that each check kills. Checks that limit memory are tried on the mutants
-            that no other visible check kills.
+        equivalent: mutants that are correct, each with the reason.
+        kills: the number of wrong solutions and mutants that each check kills. Checks that limit memory are tried only
+            on the mutants that no other visible check kills.
         checks_without_kills: checks that kill nothing, except purity checks, which few mutants fail.
-        flaky: checks that reject a correct solution with other inputs, with the solution.
-        hardcoded: the share of the points for returning one visible answer from every call.
-        kinds: the covered input categories.
-        fault_coverage: the fault programs that lose marks.
+        flaky: checks that reject a correct solution when the inputs are drawn again, each with the solution that it rejects.
+        hardcoded: the largest share of the points that a function earns by returning one visible answer from every call.
+        kinds: the allowed and the covered input categories.
+        fault_coverage: the number of fault programs, and the programs that keep full marks.
         places: the results of fault localization, if requested.
         hints: the number of hints.
-        experiments: the effects that the checks of random results can detect, and the number of results that they need.
-        suggestions: misconceptions that lack only a message, if requested.
+        experiments: for each check of random results, the effect that it can detect and the number of results that it needs.
+        suggestions: suggested misconceptions, complete except for their messages, if requested.
     """
 
     name: str
@@ -143,7 +143,7 @@ class ExerciseAudit(_Shares):
         return [f"{self.name}: {problem}" for problem in messages]
 
     def missed_targets(self, targets: Mapping[str, float] = TARGETS) -> list[str]:
-        """Return a message for each missed target that leaves all marks right."""
+        """Return a message for each missed target. Unlike a fault, a missed target does not make marks wrong."""
         messages = [
             f"the misconception {n} is caught, but reported as {o or 'nothing'}." for n, o in self.misdiagnosed.items()
         ]
@@ -181,7 +181,7 @@ class ExerciseAudit(_Shares):
         return [f"{self.name}: {problem}" for problem in messages]
 
     def missing_requirements(self, at_least: Mapping[str, int] = AT_LEAST) -> list[str]:
-        """Return a message for each of the course's requirements that the exercise does not meet."""
+        """Return a message for each requirement of the course that the exercise does not meet."""
         required = [name for name in at_least if not (self.answers and name == "alternatives")]
         return [
             f"{self.name}: it has {pluralize(getattr(self, name), name[:-1])}, but c.Course.at_least requires {at_least[name]}."
@@ -196,7 +196,7 @@ class ChapterAudit(_Shares):
 
     Attributes:
         at_least: how many misconceptions, alternatives and hints the course requires of each exercise.
-        mistakes: messages about the author's mistakes outside the checks.
+        mistakes: messages about mistakes that the author made outside the checks.
         draft: whether the chapter was released although it misses targets.
     """
 
@@ -337,7 +337,7 @@ class ChapterAudit(_Shares):
 
 
 def _exercise(audit: ExerciseAudit) -> dict[str, Json]:
-    """Return one exercise as JSON data. The keys ``places`` and ``suggestions`` are present only if requested."""
+    """Return the audit of one exercise as JSON data. The keys ``places`` and ``suggestions`` are present only if requested."""
     data = {_JSON_KEYS.get(name, name): value for name, value in asdict(audit).items()}
     whole = {**data, **audit.rounded_shares(), "kinds": audit.kinds.to_json()}
     del whole["places"]

@@ -1,4 +1,4 @@
-"""Suggest misconceptions as code to paste: mutants that nothing names yet, and mutants that no check catches."""
+"""Suggest misconceptions as code to paste: mutants that match no misconception, and mutants that no check catches."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from autograder.values import paste
 
 __all__ = ["Suggestion", "pasteable", "suggestions"]
 
-_MOST = 5  # the most killed mutants that are suggested per exercise, and the most survivors
-_MOST_TRIED = 60  # roughly how many mutants have their answers compared
-_FURTHER = 3  # draws in which to look for a call that a survivor answers wrongly
+_MOST = 5  # the maximum number of killed mutants, and of survivors, to suggest per exercise
+_MOST_TRIED = 60  # about how many mutants are compared with the misconceptions
+_FURTHER = 3  # in how many draws to look for a call that a survivor answers wrongly
 _SECONDS = 1.0  # seconds of processor time for one call
-_LONGEST_ASK = 160  # the most characters of a call that is worth pasting
+_LONGEST_ASK = 160  # the maximum length, in characters, of a call that is worth pasting
 _WANTED = "TODO(author): say what the student did, why it cannot be right, and where to look. Never give the code."
 _SIGNS = {
     "+": "plus", "-": "minus", "*": "times", "/": "divided_by", "//": "divided_down_by", "%": "modulo", "@": "matmul", "**": "power",
@@ -42,13 +42,13 @@ _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eigh
 
 @dataclasses.dataclass(frozen=True)
 class Suggestion:
-    """A wrong solution of ``exercise`` as code for a file of misconceptions, without a message.
+    """A wrong solution of ``exercise`` as code for a file of misconceptions. The author has to write its message.
 
     Attributes:
         change: a description of the change.
         imports: the import lines that ``code`` needs, by the name that each binds.
-        survives: whether no check catches it.
-        ask: a call that would catch a survivor. Empty if none is known.
+        survives: whether no check catches the solution.
+        ask: a call that a survivor answers wrongly. Empty if none is known.
     """
 
     exercise: str
@@ -97,7 +97,7 @@ def suggestions(
 
 
 def pasteable(course: Course, chapter: str, offered: Sequence[Suggestion]) -> str:
-    """Return suggestions and their imports as text to paste at the end of the chapter's file of misconceptions."""
+    """Return the ``offered`` suggestions and their imports as text to paste at the end of the chapter's file of misconceptions."""
     there = vars(course.misconceptions(chapter)).keys()
     path = course.root / "solutions" / "misconceptions" / f"{chapter}.py"
     lines = {"misconceptions_of": "from autograder.misconception import misconceptions_of"}
@@ -140,7 +140,7 @@ def _explained(one: Suggestion) -> str:
 
 
 def _unnamed(checks: ChapterChecks, name: str, mutants: Sequence[Mutant]) -> list[Mutant]:
-    """Return mutants whose answers differ from those of every misconception and earlier mutant.
+    """Return the ``mutants`` whose answers differ from the answers of every misconception and every earlier mutant.
 
     Skip mutants that raise on the first call, which is the worked example.
     """
@@ -164,7 +164,7 @@ def _unnamed(checks: ChapterChecks, name: str, mutants: Sequence[Mutant]) -> lis
 
 
 def _diagnosed_correctly(checks: ChapterChecks, name: str, wrong: Sequence[Misconception]) -> set[str]:
-    """Return the names of candidates that lose marks and are diagnosed correctly alongside the existing misconceptions."""
+    """Return the names in ``wrong`` that lose marks and are diagnosed correctly alongside the existing misconceptions."""
     candidates = {**checks.misconceptions, name: [*checks.misconceptions[name], *wrong]}
     judge = Judge(dataclasses.replace(checks, misconceptions=candidates, shrinks=False, _diagnoses={}))
     diagnosed = set()
@@ -178,7 +178,7 @@ def _diagnosed_correctly(checks: ChapterChecks, name: str, wrong: Sequence[Misco
 
 
 def _shown_by(checks: ChapterChecks, name: str, mutant: Mutant, further: Callable[[int], Sequence[Call]]) -> str:
-    """Return the shortest further call that a survivor answers wrongly, as code. The result is empty if none is short enough."""
+    """Return the shortest further call, as code, that a survivor answers wrongly, or "" if none is short enough."""
     if isinstance(checks.references[name], type):
         return ""  # testing an object takes several calls
     asks = []
@@ -215,7 +215,7 @@ def _alike(one: Sequence[Answer], other: Sequence[Answer], calls: Sequence[Call]
 
 
 def _written(checks: ChapterChecks, exercise: str, mutant: Mutant, taken: set[str]) -> Suggestion | None:
-    """Return a mutant as code for a file of misconceptions, or None if a name it needs is taken there."""
+    """Return ``mutant`` as code for a file of misconceptions, or None if a name that it needs has another meaning there."""
     [definition] = ast.parse(mutant.source).body
     origin, change = mutant.label.partition(": ")[::2]
     change = re.sub(r" \((?:line \d+|#\d+)\)", "", change)
@@ -247,7 +247,7 @@ def _written(checks: ChapterChecks, exercise: str, mutant: Mutant, taken: set[st
 def _imports(
     checks: ChapterChecks, exercise: str, origin: str, definition: ast.FunctionDef | ast.ClassDef
 ) -> dict[str, str] | None:
-    """Return the import line of each module-level name that a definition uses.
+    """Return the import line of each module-level name that ``definition`` uses.
 
     Return None if such a name means something else in the file of misconceptions.
     """
@@ -272,7 +272,7 @@ def _imports(
 
 
 def _import_of(name: str, module: ModuleType) -> str:
-    """Return the line with which a module imports ``name``. The result is empty if the module defines the name itself."""
+    """Return the line with which ``module`` imports ``name``, or "" if the module defines the name itself."""
     for statement in ast.parse(inspect.getsource(module)).body:
         if isinstance(statement, ast.Import | ast.ImportFrom):
             aliases = [a for a in statement.names if (a.asname or a.name.partition(".")[0]) == name]
@@ -283,7 +283,7 @@ def _import_of(name: str, module: ModuleType) -> str:
 
 
 def _named(change: str) -> str:
-    """Return a name for a change from what it adds and removes, such as ``sum_for_mean`` or ``without_keepdims``."""
+    """Return a name that says what a change adds and removes, such as ``sum_for_mean`` or ``without_keepdims``."""
     before, arrow, after = change.partition(" → ")
     if not arrow:
         return "_".join(["without", *list(_words(before.removesuffix(" left out")))[:2]])
@@ -294,7 +294,7 @@ def _named(change: str) -> str:
     if not old and not new:
         return "another_number" if before != after and re.fullmatch(r"`-?[\d.e+-]+`", after) else "another_order"
     if new and (gone - come)["minus"] and old == "minus":
-        return f"{new}_for_{'_'.join(list(gone - come)[:2])}"  # such as a negative number or a different operator
+        return f"{new}_for_{'_'.join(list(gone - come)[:2])}"  # such as ``zero_for_minus_one`` or ``plus_for_minus``
     return f"{new}_for_{old}" if new and old else f"with_{new}" if new else f"without_{old}"
 
 
@@ -318,7 +318,7 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _double_quoted(source: str) -> str:
-    """Return ``source`` with double-quoted strings, except if a string contains quotes or backslashes."""
+    """Return ``source`` with double quotes around each string that contains no double quotes or backslashes."""
     lines = source.splitlines(keepends=True)
     for token in reversed(list(tokenize.generate_tokens(io.StringIO(source).readline))):
         text = token.string

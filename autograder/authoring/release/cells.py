@@ -44,7 +44,7 @@ def cell_mistakes(source: SourceNotebook, chapter: str, specs: Mapping[str, Exer
 
 
 def second_notebook_mistakes(course: Course, chapter: str) -> Iterator[Mistake]:
-    """Yield a mistake for each other notebook in the chapter's folder with graded cells, which would never be graded."""
+    """Yield a mistake for each additional notebook in the chapter's folder that has graded cells. They would never be graded."""
     for other in map(Path, other_notebooks(str(course.source(chapter)))):
         try:
             document = load_document(read_bytes(other), other)

@@ -24,10 +24,10 @@ _NO_DRAW = frozenset({
 
 
 def unseeded(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Yield the line of each unseeded random number, and a message.
+    """Yield a line and a message for each draw of an unseeded random number.
 
-    A draw from the global state of NumPy or ``random`` is accepted if the same function seeds that state. After a seed
-    elsewhere, the numbers would depend on earlier draws.
+    A draw from the global state of NumPy or ``random`` is accepted if the same function seeds that state. If the seed
+    were set elsewhere, the numbers would depend on earlier draws.
     """
     sources = _names_of_sources(tree)
     texts: dict[int, str] = {}
@@ -69,9 +69,9 @@ _ADVANCES = _SEEDED_BY_ARGUMENT | {
 
 
 def shared_state(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Yield the line of each change that a function makes to a name of the module or of its class, and a message.
+    """Yield a line and a message for each change that a function makes to a value of its module, its class or its defaults.
 
-    Such a value is shared by all checks and students, so a student's result would depend on students who were graded earlier.
+    All checks and students share such a value, so a student's result would depend on the students who were graded earlier.
     """
     outside = {name: s.value for s in _assignments(tree.body) for name in _stored(ast.walk(s))}
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
@@ -109,7 +109,7 @@ def shared_state(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def _stored(nodes: Iterable[ast.AST]) -> set[str]:
-    """Return the names that nodes bind by assignment."""
+    """Return the names that ``nodes`` bind by assignment."""
     return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
@@ -118,7 +118,7 @@ def _assignments(body: list[ast.stmt]) -> list[ast.Assign | ast.AnnAssign]:
 
 
 def _names_of_sources(tree: ast.Module) -> dict[str, str]:
-    """Return the names in the file that refer to NumPy's and Python's random modules or functions, with their full names."""
+    """Return the full names of the random modules and functions of NumPy and Python that a file imports, by the names that it gives them."""
     names = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -159,7 +159,7 @@ class CheckFile:
     """A parsed check file: its classes and the lines they are on."""
 
     def __init__(self, course: Course, chapter: str) -> None:
-        """Parse the file. A file with a syntax error has no classes. Loading it reports the error."""
+        """Parse the check file. A syntax error is ignored here and reported when the file is loaded."""
         self.course, self.chapter = course, chapter
         self.path = course.checks(chapter)
         self.label = relative(course, self.path)
@@ -188,12 +188,12 @@ class CheckFile:
         return any(name == exercise and ".printed(" in ast.unparse(node) for name, node in self.exercises)
 
     def place_that_prints(self, exercise: str, check: str) -> str:
-        """Return the location of a check that prints something itself, or "" if it does not."""
+        """Return the location of ``check`` if the check itself prints something, else ""."""
         bodies = [s for name, node in self.exercises if name == exercise for s in node.body if check in _bound(s)]
         return self.place_of_check(exercise, check) if any("print(" in ast.unparse(s) for s in bodies) else ""
 
     def mistakes(self) -> Iterator[Mistake]:
-        """Yield the mistakes that the text alone shows."""
+        """Yield the mistakes that can be found without running the file."""
         yield from self._twice()
         yield from self._overlooked()
         for tree, path in self._files():
@@ -239,7 +239,7 @@ class CheckFile:
                 )
 
     def _files(self) -> Iterator[tuple[ast.Module, Path]]:
-        """Yield the file and the modules in its folder that it imports."""
+        """Yield the tree and the path of the check file, and of each module that it imports from its folder."""
         yield self.tree, self.path
         for node in self.tree.body:
             modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
@@ -305,7 +305,7 @@ class CheckFile:
 
 
 def _calls_student(compared: ast.Compare) -> bool:
-    """Return whether one side of a comparison calls ``student`` or ``agrees``. The comparison of two objects, as in ``stack == other``, is a step of the check itself."""
+    """Return whether a side of the comparison calls ``student`` or ``agrees``. A comparison of two objects, such as ``stack == other``, may be a step of the check."""
     calls = (side.func for side in (compared.left, *compared.comparators) if isinstance(side, ast.Call))
     return any(isinstance(f, ast.Attribute) and ast.unparse(f.value) in {"student", "agrees"} for f in calls)
 
@@ -318,7 +318,7 @@ def _tree(path: Path) -> ast.Module:
 
 
 def _exercise(node: ast.ClassDef) -> str:
-    """Return the exercise named by a class's ``@exercise("…", …)`` decorator."""
+    """Return the exercise that a class's ``@exercise("…", …)`` decorator names, or "" if there is none."""
     for mark in node.decorator_list:
         if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == "exercise":
             named = [*mark.args[:1], *(k.value for k in mark.keywords if k.arg == "name")]

@@ -5,7 +5,7 @@ Authors may add these optional entries to a notebook's metadata, next to ``"chap
     {"autograder": {"chapter": "ch1", "minutes": 60, "deep_minutes": 20, "needs": ["ch0"],
                     "exercises": {"softmax": {"stars": 2, "minutes": 15, "importance": 5}}}}
 
-Titles are the notebooks' first headings. Points come from their cells.
+A chapter's title is the first heading of its notebook. Points come from the notebook's cells.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def write_map(course: Course, folder: Path, chapters: Sequence[str], audience: A
 
 
 def described(course: Course, chapters: Sequence[str]) -> dict[str, Json]:
-    """Return the course as data: its title, its packages, and the notebooks' entries about each chapter and exercise."""
+    """Return the course as data: its id, title and packages, and what the notebooks say about each chapter and exercise."""
     return {
         "id": course.course_id,
         "title": course.title or course.course_id,

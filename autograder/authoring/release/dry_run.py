@@ -1,4 +1,4 @@
-"""Run the references through their own checks in this process: they must return, pass, and get the same calls each time."""
+"""Run the checks on the references in this process. References must return and pass, and calls must not change between runs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _Counted(io.TextIOBase):
 
 
 def load_with_timeout(course: Course, chapter: str) -> ChapterChecks:
-    """Load a chapter's checks. Raises ``CourseError``, also if importing the checks or solutions takes too long."""
+    """Load a chapter's checks. Raises ``CourseError`` if importing the checks or solutions fails, takes too long or prints text."""
     try:
         with time_limit(_MODULE_SECONDS), _quiet() as output:
             checks = load_checks(course, chapter)
@@ -72,7 +72,7 @@ def load_with_timeout(course: Course, chapter: str) -> ChapterChecks:
 
 
 def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake]:
-    """Try each check on the reference, and yield the mistakes."""
+    """Run each check on its reference, and yield the mistakes that this reveals."""
     first = _TimedReferences(checks)
     calls_by_check: dict[tuple[str, str], list[tuple[object, ...]]] = {}
     reported: set[str] = set()
@@ -111,7 +111,7 @@ def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake
 
 
 def failures_by_check(checks: ChapterChecks, file: CheckFile) -> dict[tuple[str, str], tuple[str, object]]:
-    """Return why the reference fails each check, by exercise and check ("" if it passes), and the keys of the check's calls."""
+    """Return by exercise and check why the reference fails the check ("" if it passes), and the keys of the check's calls."""
     references = _TimedReferences(checks)
     failures: dict[tuple[str, str], tuple[str, object]] = {}
     for exercise, spec in checks.specs.items():
@@ -125,9 +125,9 @@ def failures_by_check(checks: ChapterChecks, file: CheckFile) -> dict[tuple[str,
 def _changed_calls(
     checks: ChapterChecks, calls_by_check: Mapping[tuple[str, str], list[tuple[object, ...]]], file: CheckFile
 ) -> Iterator[Mistake]:
-    """Load the check file again, and yield a mistake for each check whose calls change."""
+    """Load the check file again, and yield a mistake for each check that now makes different calls."""
     again = _TimedReferences(load_checks(checks.course, checks.chapter))
-    for (exercise, name), calls in reversed([*calls_by_check.items()]):  # in another order, to find shared state
+    for (exercise, name), calls in reversed([*calls_by_check.items()]):  # in reverse order, to find shared state
         check = next(c for c in checks.specs[exercise].checks if c.name == name)
         with _quiet():
             mistake, others = again.try_check(exercise, check, file)
@@ -142,7 +142,7 @@ class _TimedReferences:
         self.course = checks.course
         self.seconds = checks.course.limits.call_seconds
         self.originals = checks.references
-        endless: set[str] = set()  # wait for each function only once
+        endless: set[str] = set()  # functions that did not return, so they are not called again
         timed = dict(checks.references)
         timed |= {n: _Timed(n, f, endless, self.seconds) for n, f in timed.items() if not isinstance(f, type)}
         self.checks = replace(checks, references=timed, reference=ReferenceProxy(timed), shrinks=False, _prepared={})
@@ -152,7 +152,7 @@ class _TimedReferences:
     ) -> tuple[Mistake | None, list[tuple[object, ...]]]:
         """Run ``check`` on the reference. Return the mistake, if any, and the keys of the calls."""
         where = file.place_of_check(exercise, check.name)
-        is_class = isinstance(self.originals[exercise], type)  # the single calls of a class are not timed
+        is_class = isinstance(self.originals[exercise], type)  # the calls of a class have no time limit of their own
         try:
             with time_limit(self.seconds * _STEPS) if is_class else nullcontext():
                 rehearsed = self.checks.rehearse(exercise, (check.name,), self.checks.secret)
@@ -193,7 +193,7 @@ class _TimedReferences:
         return None, keys
 
     def try_all_checks(self, exercise: str, spec: ExerciseSpec, file: CheckFile) -> Mistake | None:
-        """Run all checks of an exercise on one reference, as for a student. Return the mistake, if any, at the purity check."""
+        """Run all checks of ``exercise`` together, as for a student. Return the mistake, if any, located at the purity check."""
         try:
             with _quiet():
                 self.checks.dry_run(exercise, tuple(check.name for check in spec.checks), self.checks.secret)
@@ -237,7 +237,7 @@ _STEPS = 3  # the time limit of a check that tests a class, in multiples of the 
 
 
 class _Timed:
-    """A reference with a time limit. It keeps the function's globals, so that errors are reported with its own line."""
+    """A reference with a time limit. It keeps the function's globals, so that errors are reported with the function's own line."""
 
     def __init__(self, name: str, function: Callable[..., Value], endless: set[str], seconds: float) -> None:
         functools.update_wrapper(self, function)

@@ -1,11 +1,11 @@
-"""Make the two editions of a notebook's text: for a class, and for self-learners, who get no points.
+"""Create two editions of a notebook's text: one for a class, and one for self-learners, who get no points.
 
-One source has both. Text between two marks is for a class only, and the second mark may have other text for self-learners::
+One source contains both. Text between two marks is for a class only. The second mark may contain a text for self-learners::
 
     You learn the right answers <!-- class -->with your marks<!-- self-learners: at once -->.
     Run it as often as you like. <!-- class -->The grader also tries other inputs.<!-- /class -->
 
-Points at the end of a heading, and columns of points, are left out for self-learners without any mark.
+Points at the end of a heading and columns of points need no marks. They are always left out for self-learners.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def edition(notebook: Mapping[str, Any], audience: Audience) -> dict[str, Any]:
 
 
 def text_for(audience: Audience, text: str, where: str = "") -> str:
-    """Return a Markdown text for ``audience``. Raises ``CourseError``, which names the cell ``where``, if a mark has no counterpart."""
+    """Return the part of ``text`` for ``audience``. Raises ``CourseError``, which names the cell ``where``, if a mark has no counterpart."""
     alone = audience == "self-learners"
     chosen = _BOTH.sub(lambda match: (match[2] or "") if alone else match[1], text)
     if left := _LEFT.search(chosen):
@@ -50,7 +50,7 @@ def text_for(audience: Audience, text: str, where: str = "") -> str:
 
 
 def _without_points(text: str) -> str:
-    """Return ``text`` without the last column of each table, if that is called "points"."""
+    """Return ``text`` without the last column of each table, if its heading is "points"."""
     lines, drops = text.split("\n"), False
     for number, line in enumerate(lines):
         drops = line.startswith("|") and (drops or line[1:].endswith("| points |"))

@@ -42,7 +42,7 @@ class Inspection:
     unfinished: bool = False
 
     def with_trial_run(self, confinement: Confinement = "auto") -> tuple[Mistake, ...]:
-        """Run and grade the notebook, solved and blank. Return all mistakes, including those that these runs show.
+        """Run and grade the notebook, solved and blank. Return all mistakes, including those that these runs reveal.
 
         Raises ``SandboxUnavailable`` if the sandbox cannot be started.
         """
@@ -100,14 +100,14 @@ def inspect_chapter(course: Course, chapter: str) -> Inspection:
 
 
 def _follows(mistake: Mistake, begun: set[str]) -> bool:
-    """Return whether a mistake is about an unfinished exercise, and so may be a consequence."""
+    """Return whether ``mistake`` is about an unfinished exercise in ``begun``, and so may be a consequence of that."""
     if mistake.about or mistake.where:
         return mistake.about in begun
     return bool(begun & set(re.findall(r"\w+", mistake.what)))
 
 
 def _map_mistakes(course: Course, chapter: str) -> list[Mistake]:
-    """Return the mistake that would prevent writing the course map, before validation spends minutes on the checks."""
+    """Return the mistake, if any, that prevents writing the course map, so that it is found before the slow validation."""
     try:
         described(course, [chapter])
     except CourseError as error:

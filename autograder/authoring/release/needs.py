@@ -18,13 +18,13 @@ __all__ = ["PACKAGES", "need_mistakes"]
 
 PACKAGES = "packages"  # the value of Mistake.about for c.Course.packages
 _READERS = frozenset({"open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "imread"})
-_LARGEST_MB = 64  # total size of the files next to a notebook, because each submission's sandbox gets a copy
+_LARGEST_MB = 64  # the limit for all files next to a notebook, because each submission's sandbox gets a copy
 _PATH_READERS = frozenset({"open", "read_text", "read_bytes"})
 _WRITERS = frozenset({"save", "savez", "savez_compressed", "savetxt", "savefig", "imsave"})
 
 
 def need_mistakes(source: SourceNotebook, course: Course, chapter: str) -> Iterator[Mistake]:
-    """Yield a mistake for each import that the course does not list, and for each missing file."""
+    """Yield the mistakes in the notebook's imports, in the paths that it reads, and in the files released with it."""
     try:
         there = modules_of(course)
     except PackageMissing as error:
@@ -54,7 +54,7 @@ def _size(course: Course, chapter: str) -> Iterator[Mistake]:
 
 
 def _imports(source: SourceNotebook, course: Course, chapter: str, known: frozenset[str]) -> Iterator[Mistake]:
-    """Yield a mistake for each unlisted package, with its first import and the number of other cells that import it."""
+    """Yield a mistake for each unlisted package. It names the first cell that imports the package, and counts the later ones."""
     folder = course.source(chapter).parent
     missing: dict[str, list[tuple[Cell, int]]] = {}
     for cell in (one for one in source.code if MAY_FAIL not in one.tags):

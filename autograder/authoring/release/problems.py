@@ -22,9 +22,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-# Prefix of ``Mistake.about`` if a stub is not blank. Such a mistake is dropped if the trial run reports the stub's points.
+# Prefix of ``Mistake.about`` if a stub is not blank. Such a mistake is dropped if the trial run reports that the stub earns points.
 NOT_BLANK = "not blank:"
-_NEAR = 0.7  # a name with at least this similarity to another may be a misspelling of it
+_NEAR = 0.7  # if two names are at least this similar, one may be a misspelling of the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class SourceNotebook:
-    """A chapter's source notebook with its JSON, and readable names for its cells."""
+    """A chapter's source notebook, as JSON and parsed, with readable names for its cells."""
 
     label: str
     document: Mapping[str, Json]
@@ -82,13 +82,13 @@ class SourceNotebook:
 
 
 def relative(course: Course, path: Path | str) -> str:
-    """Return a path relative to the course folder if it is inside."""
+    """Return ``path``, relative to the course folder if it is inside that folder."""
     path = Path(path)
     return str(path.relative_to(course.root)) if path.is_relative_to(course.root) else str(path)
 
 
 def place_of_function(course: Course, function: Callable[..., Value]) -> str:
-    """Return the file and line of a function of the course. The result is empty if it has no code of its own, like a quiz."""
+    """Return the file and line of one of the course's functions, or "" if it has no code of its own, as for a quiz."""
     if isinstance(function, type):
         try:
             path, (_, line) = inspect.getsourcefile(function) or "", inspect.getsourcelines(function)
@@ -125,7 +125,7 @@ _SAID = re.compile(rf"{re.escape(MARK)}:?[ \t]*(.*)")
 
 
 def unfinished_places(course: Course, chapter: str) -> list[Mistake]:
-    """Return every place of a chapter that is marked as unfinished, with its exercise if known."""
+    """Return a mistake for each part of a chapter that is marked as unfinished. It names the exercise if that is known."""
     folders = [course.root / "solutions" / kind for kind in ("", "misconceptions", "alternatives")]
     files = [folder / f"{chapter}.py" for folder in folders]
     mistakes: list[Mistake] = []
@@ -156,14 +156,14 @@ def _in_notebook(course: Course, chapter: str, unfinished: set[str]) -> Iterator
         for number, what in _marked(cell.source):
             exercise = (cell.grade_id or "") if cell.role == "stub" else ""
             if exercise in unfinished:
-                break  # its text comes from the reference, which is already reported
+                break  # its docstring comes from the reference, where the marker is already reported
             if exercise:
                 what = f"the docstring. `autograder stubs {chapter}` takes it from the reference."  # noqa: PLW2901
             yield Mistake(source.place(cell, number), f"{_WHAT}{what}", about=exercise)
 
 
 def _marked(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the marked lines of ``text`` and their descriptions, without closing quotes and brackets."""
+    """Yield the number and the description of each marked line in ``text``, without closing quotes and brackets."""
     for number, line in enumerate(text.splitlines(), start=1):
         for match in _SAID.finditer(line):
             what = match[1].strip().rstrip("\"')").rstrip()
@@ -171,7 +171,7 @@ def _marked(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _owners(text: str) -> list[tuple[int, int, str]]:
-    """Return the line range and the exercise of each function and check class."""
+    """Return the first line, last line and exercise of each function and check class in ``text``."""
     try:
         body = ast.parse(text).body
     except (SyntaxError, ValueError):

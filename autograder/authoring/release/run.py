@@ -1,4 +1,4 @@
-"""Release a chapter: inspect it, try it out, audit it, and pass it to nbgrader. Assemble the student's folder."""
+"""Validate chapters, release them with nbgrader, and assemble the folder for students."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def release(
         mutants: whether the audit tries mutants.
         draft: release even if audit targets are missed, provided the marks are correct. The audit page, the released
             notebook's metadata and a message to ``say`` record this.
-        confinement: the sandbox of the trial run.
+        confinement: how the trial run is confined.
         workers: the number of processes.
         say: called with each message to the author.
 
-    Raises ``ReleaseError`` for the first chapter with mistakes (all are listed), with missed audit targets (see
-    ``autograder.authoring.audit``), or rejected by nbgrader. Earlier chapters stay released.
+    Raises ``ReleaseError``, which lists all mistakes, for the first chapter that has mistakes, misses audit targets (see
+    ``autograder.authoring.audit``) or is rejected by nbgrader. Earlier chapters stay released.
     """
     from autograder.authoring.release.validation import validate_all  # noqa: PLC0415 - not needed for reading examples
 
@@ -94,7 +94,7 @@ def finish_release(course: Course, chapters: Sequence[str]) -> None:
 
 
 def generate(root: Path, chapter: str, *settings: str) -> None:
-    """Generate the released version of ``chapter`` with nbgrader, or of all chapters with ``*``.
+    """Generate the released version of ``chapter`` with nbgrader, or of all chapters if ``chapter`` is ``*``.
 
     ``settings`` contains further command-line arguments. Raises ``ReleaseError`` if nbgrader fails.
     """
@@ -109,7 +109,7 @@ def generate(root: Path, chapter: str, *settings: str) -> None:
 
 
 def _require_own_steps(root: Path) -> None:
-    """Raise ``ReleaseError`` if nbgrader's default steps are configured, which clear stubs and omit the data for ``check()``."""
+    """Raise ``ReleaseError`` if nbgrader would use its default steps, because these clear stubs and omit the data for ``check()``."""
     path = root / "nbgrader_config.py"
     if not path.is_file():
         raise ReleaseError(f"There is no {path}. Create it with two lines: {' and '.join(USE)}.")
@@ -121,7 +121,7 @@ def _require_own_steps(root: Path) -> None:
 
 
 def _mark_as_draft(course: Course, chapter: str) -> None:
-    """Mark the released notebook as a draft, without the reasons, which would reveal hidden checks to students."""
+    """Mark the released notebook as a draft. Leave out the reasons, because they would reveal hidden checks to students."""
     path = course.root / "release" / chapter / f"{chapter}.ipynb"
     document = json.loads(path.read_text(encoding="utf-8"))
     document["metadata"]["autograder"] = {**document["metadata"].get("autograder", {}), "draft": True}

@@ -1,4 +1,4 @@
-"""Compare a chapter's stubs with its references: names, signatures, docstrings, and whether a solution is left in a stub."""
+"""Compare a chapter's stubs with its references, and find solutions in stubs and in other text that students see."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ _RENEW = "`autograder stubs` updates the stub from the reference."
 
 
 def syntax_mistakes(source: SourceNotebook) -> Iterator[Mistake]:
-    """Yield a mistake for each code cell with a syntax error that is not meant to be seen."""
+    """Yield a mistake for each code cell that has a syntax error, except cells that are meant to show an error."""
     for cell in source.code:
         if cell.source.strip() and attempt.parsed(cell.source) is None and MAY_FAIL not in cell.tags:
             line, why = _syntax(cell.source)
@@ -219,7 +219,7 @@ def _imports(source: SourceNotebook, cell: Cell, reference: Callable[..., Value]
 
 
 def _answers_of(checks: ChapterChecks, spec: ExerciseSpec) -> Mapping[str, Value] | None:
-    """Return the right answers of a quiz, or None if its reference returns none."""
+    """Return the right answers of a quiz, or None if its reference fails or returns no dictionary."""
     try:
         answers = checks.references[spec.name]()
     except Exception:  # noqa: BLE001 - the dry run reports it
@@ -318,7 +318,7 @@ def _given_away(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mista
 
 
 def leaked_code(source: SourceNotebook, checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake]:
-    """Yield a mistake for each hint, title, message or cell that contains the code of a reference."""
+    """Yield a mistake for each hint, title, message, cell or file that reveals a solution or gives a wrong example."""
     texts: list[tuple[str, str, str]] = []  # the location, the kind of text, and the text
     for name, spec in checks.specs.items():
         texts += [(file.place_of(name), f"hint {i} of {name}", hint) for i, hint in enumerate(spec.hints, start=1)]
@@ -357,9 +357,9 @@ _OPERATIONS = (
 
 
 def _telling_code(reference: Callable[..., Value]) -> Iterator[tuple[re.Pattern[str], bool]]:
-    """Yield patterns of code that shows a reference's idea, and whether to search for them in the notebook's cells, too.
+    """Yield a pattern for each piece of code that reveals a reference's idea, and whether to search the notebook for it too.
 
-    The code is long enough that nobody writes it by chance. Shorter code is enough if it is the whole solution.
+    A piece must be too long to be written by chance. A shorter piece is enough if it is the whole solution.
     """
     node, _ = definition_of(reference) or (None, "")
     for function in (n for n in ast.walk(node or ast.Pass()) if isinstance(n, ast.FunctionDef)):
@@ -389,7 +389,7 @@ def _telling_code(reference: Callable[..., Value]) -> Iterator[tuple[re.Pattern[
 
 
 def _in_one_expression(body: list[ast.stmt]) -> ast.expr | None:
-    """Return the body's result with every variable replaced by its value, or None if the body has other statements, or only one."""
+    """Return the result of ``body`` as one expression, or None if ``body`` is not at least one assignment and a return."""
     values: dict[str, ast.expr] = {}
 
     class Inlined(ast.NodeTransformer):

@@ -47,8 +47,8 @@ def trial_run(
 ) -> list[Mistake]:
     """Grade the solved notebook and the blank one, and return the mistakes.
 
-    The solved notebook must earn full marks, the blank one none, and none of the author's cells may fail. Mistakes about
-    names in ``reported`` are left out. Raises ``SandboxUnavailable`` if the sandbox cannot be started.
+    The solved notebook must earn full marks, and the blank one no marks. None of the author's cells may fail. Mistakes
+    about names in ``reported`` are left out. Raises ``SandboxUnavailable`` if the sandbox cannot be started.
     """
     solved, mistakes = _solved(checks, source, reported)
     course = checks.course
@@ -77,7 +77,7 @@ def _submission(
 def _solved(
     checks: ChapterChecks, source: SourceNotebook, reported: Collection[str]
 ) -> tuple[dict[str, Json] | None, list[Mistake]]:
-    """Return the source notebook with the references in its stubs, or None and the mistakes that prevent it."""
+    """Return the source notebook with the references in its stubs. If that fails, return None and the mistakes that prevent it."""
     stubs = {name for name in source.notebook.exercises() if name not in reported}
     code = {name: checks.references[name] for name in checks.specs if name in stubs}
     try:
@@ -87,7 +87,7 @@ def _solved(
 
 
 def _with_predictions(document: dict[str, Json]) -> dict[str, Json]:
-    """Make the predictions for which pictures wait (``@requires(prediction=…)``), so that the trial draws these pictures."""
+    """Fill in the predictions that pictures require (``@requires(prediction=…)``), so that the trial run draws the pictures."""
     texts = {place: text_of(cell.get("source")) for place, cell in enumerate(document["cells"])}
     if names := {name for text in texts.values() for name in _PREDICTED.findall(text)}:
         open_one = re.compile(rf"^((?:{'|'.join(names)}) *= *)None\b", re.MULTILINE)
@@ -113,7 +113,7 @@ def _cannot_be_carried(
 def _solved_mistakes(
     submission: Submission, verdicts: Mapping[str, ExerciseVerdict], source: SourceNotebook, file: CheckFile
 ) -> Iterator[Mistake]:
-    """Yield the reasons why the solved notebook has no full marks, and the author's cells that fail in it."""
+    """Yield the mistakes in the solved notebook: exercises without full marks, and the author's cells that fail or draw no picture."""
     failed = set()
     for outcome in submission.cells:
         cell = source.notebook.cells[outcome.index]
@@ -134,7 +134,7 @@ def _solved_mistakes(
                 f"{why}"
             )
             yield Mistake(file.place_of_check(name, result.name), what, about=name)
-    # The points of single cells have been compared before. Compare the total that the gradebook would compute.
+    # The points of each cell were compared before. Now compare the total that the gradebook would compute.
     automatic = [cell for cell in source.notebook.cells if cell.role == "check" and not by_hand(source, cell)]
     worth = math.fsum(cell.points or 0.0 for cell in automatic)
     earned = math.fsum(verdict.score for verdict in verdicts.values())
@@ -150,7 +150,7 @@ def _solved_mistakes(
 def _blank_mistakes(
     submission: Submission, verdicts: Mapping[str, ExerciseVerdict], source: SourceNotebook, file: CheckFile
 ) -> Iterator[Mistake]:
-    """Yield the blank stubs that earn points, and the stubs that fail.
+    """Yield a mistake for each blank stub that earns points, and for each stub that fails.
 
     Other cells may fail because they depend on unsolved exercises. They are reported only if they are stopped.
     """
@@ -178,7 +178,7 @@ def _of_a_cell(source: SourceNotebook, cell: Cell, outcome: CellOutcome, limits:
         what = f"{when}it {_STOPPED.get(outcome.stopped, f'was stopped ({outcome.stopped})')}{seconds}."
         return Mistake(source.place(cell), what, about=about)
     error = outcome.error
-    # The error may come from another cell's function, so use its line number only if it is this cell's.
+    # The error may come from another cell's function, so use the line number only if it refers to this cell.
     names = {"", cell.grade_id or source.name(cell), source.name(cell).removeprefix("code ")}
     line = error.lineno if error.cell in names else None
     why = f"{error.type}: {error.message}" if error.message else error.type

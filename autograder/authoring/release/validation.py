@@ -42,7 +42,7 @@ def record_examples(course: Course, chapter: str, audience: Audience = "self-lea
 
 
 def _solutions(course: Course, chapter: str) -> Solutions:
-    """Return when, if ever, a class may read the solutions of a chapter that is released now. With "after due", that is never before the due date."""
+    """Return when a class may read the solutions in a release that is made now. With "after due", this is "never" until the due date has passed."""
     if course.solutions != "after due":
         return "after passing" if course.solutions == "after passing" else "never"
     from autograder.classroom.gradebook.entries import gradebook_url  # noqa: PLC0415 - needed only for due dates
@@ -59,10 +59,10 @@ class ValidationResult:
     Attributes:
         chapter: the chapter.
         refused: why it cannot be released, or "".
-        draft: whether it may be released as a draft only.
+        draft: whether it may be released only as a draft.
         missed_targets: the targets that a draft misses.
         notes: messages for the author.
-        page: the file of its audit page, if it was audited.
+        page: the path of its audit page, if it was audited.
     """
 
     chapter: str
@@ -82,7 +82,7 @@ def validate_all(
     confinement: Confinement = "auto",
     workers: int = 1,
 ) -> Iterator[ValidationResult]:
-    """Validate ``chapters``. One worker keeps their order. Several yield each result as soon as it is ready.
+    """Validate ``chapters`` and yield the results: in order with one worker, else each as soon as it is ready.
 
     Raises ``CourseError`` if the course has no such chapter, and ``SandboxStartError`` if the sandbox fails to start.
     """
@@ -126,7 +126,7 @@ def validate(
 
 
 def _listed(mistakes: Sequence[object]) -> str:
-    """Return mistakes as a list, with their number if there are several. Unfinished places get a heading of their own."""
+    """Format ``mistakes`` as a list, with their number if there are several. If all are unfinished parts, the heading says so."""
     texts = [str(mistake) for mistake in mistakes]
     if all(UNFINISHED in text for text in texts):
         return "Still to be written:" + "".join(f"\n  - {text.replace(UNFINISHED, ': ', 1)}" for text in texts)

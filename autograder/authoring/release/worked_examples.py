@@ -46,8 +46,8 @@ def wrong_examples(
     - ``Example: values gives values``, for functions of one argument
     - ``x = values, y = values … gives values``, in one sentence, with a value for each parameter without a default
 
-    Lists of numbers are passed as float arrays, and as lists if that fails. Numbers must agree to the written digits.
-    Each call may take ``seconds``.
+    Lists of numbers are passed both as lists and as float arrays, and one result must agree. Numbers must agree to the
+    written digits. Each call may take at most ``seconds``.
     """
     yield from wrong_sessions(name, docstring, function, seconds)
     yield from _wrong("the docstring", docstring, _in_sentences(name, docstring, function), function, seconds)
@@ -85,7 +85,7 @@ def _wrong(
 
 
 def examples_note(documented: Iterable[tuple[str, str, Callable[..., Value]]]) -> str:
-    """Return a note with three lists of docstrings: example compared, example not understood, no example."""
+    """Return a note that lists the docstrings with a compared example, with an example that is not understood, and without any."""
     groups: dict[str, list[str]] = {_COMPARED: [], _NOT_UNDERSTOOD: [], _NONE: []}
     for name, docstring, function in documented:
         found = ">>>" in docstring or any(_in_sentences(name, docstring, function))
@@ -95,7 +95,7 @@ def examples_note(documented: Iterable[tuple[str, str, Callable[..., Value]]]) -
 
 
 def _called(function: Callable[..., Value], arguments: Mapping[str | int, Value]) -> Value:
-    """Call ``function``. The key of a positional argument is its place."""
+    """Call ``function`` with ``arguments``. The key of a positional argument is its position."""
     named = {key: value for key, value in arguments.items() if isinstance(key, str)}
     with at_home(home_of(function)):
         return function(*(value for key, value in arguments.items() if isinstance(key, int)), **named)
@@ -114,9 +114,9 @@ def _calls(name: str, text: str) -> Iterator[_Example]:
 
 
 def _in_sentences(name: str, docstring: str, function: Callable[..., Value]) -> Iterator[_Example]:
-    """Yield each example in a sentence."""
+    """Yield each example in the sentences of ``docstring``."""
     docstring = docstring.replace("`", "")
-    read = set()  # the positions of calls
+    read = set()  # the numbers of the lines whose examples were yielded
     for example in _calls(name, docstring):
         read.add(docstring.count("\n", 0, example[0]))
         yield example
@@ -148,7 +148,7 @@ def _in_sentences(name: str, docstring: str, function: Callable[..., Value]) -> 
 def wrong_sessions(
     name: str, docstring: str, function: Callable[..., Value], seconds: float
 ) -> Iterator[tuple[int, str]]:
-    """Yield the line and a message for each ``>>>`` example whose result differs. Its code can use ``name`` and its module."""
+    """Yield the line and a message for each wrong ``>>>`` example. Examples can use ``name``, ``np`` and the function's module."""
     try:
         examples = doctest.DocTestParser().get_examples(docstring)
     except ValueError as error:
@@ -245,7 +245,7 @@ def _agrees(result: Value, expected: Value, text: str) -> bool:
     if right.dtype.kind not in "iuf" or left.dtype.kind not in "iufb":
         return left.shape == right.shape and bool(np.all(left == right))
     digits = [len(match[1] or "") for match in _NUMBER.finditer(text)]
-    # Tolerate half of the last written digit. If there is not one number per entry, use the most digits for all.
+    # Tolerate half a unit of the last written digit. If ``text`` does not have one number per entry, use the most digits for all.
     places = digits if len(digits) == right.size else [max(digits, default=0)] * right.size
     tolerance = np.array([0.501 * 10.0**-place if place else 1e-9 for place in places]).reshape(right.shape)
     return left.shape == right.shape and bool(np.all(np.abs(left - right) <= tolerance + 1e-9 * np.abs(right)))

@@ -37,7 +37,7 @@ def with_chapter(course: Course, path: Path, text: str, chapter: str) -> str:
 
 
 def _in_the_list(text: str, chapter: str) -> str | None:
-    """Add the chapter to the list literal. Return None if the last assignment is not a list literal."""
+    """Return ``text`` with ``chapter`` added to the list of chapters, or None if the last assignment is not a list literal."""
     try:
         body = ast.parse(text).body
     except (SyntaxError, ValueError):
@@ -101,7 +101,7 @@ def _chapters(path: Path, text: str) -> list[str] | None:
     loader.text = text
     try:
         chapters = loader.load_config()["Course"]["chapters"]
-    except Exception:  # noqa: BLE001 - whatever a configuration raises
+    except Exception:  # noqa: BLE001 - a configuration may raise anything
         return None
     return list(chapters) if isinstance(chapters, list) else None
 
@@ -179,7 +179,7 @@ def require_exercise_name(text: str) -> str:
 
 
 def require_points(points: float) -> float:
-    """Return ``points`` if an exercise may have that many. Raises ``CourseError`` otherwise."""
+    """Return ``points`` if an exercise may be worth that many. Raises ``CourseError`` otherwise."""
     if not math.isfinite(points) or not 0 < points <= _MOST_POINTS:
         wanted = f"a number above 0 and at most {_MOST_POINTS:.0f}"
         raise CourseError(f"An exercise cannot be worth {points:g} points. Give {wanted}.")

@@ -1,4 +1,4 @@
-"""Create a small, complete course folder that can be released, graded, audited and tested at once."""
+"""Create a small, complete course folder that can be released, graded, audited and tested immediately."""
 
 from __future__ import annotations
 

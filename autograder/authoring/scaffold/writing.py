@@ -30,9 +30,9 @@ def read(path: Path) -> str | None:
 
 
 def write_all(texts: Mapping[Path, str], *, new: bool = False) -> None:
-    """Write ``texts``, given by file. If writing one fails, restore the files written before it.
+    """Write each of ``texts`` to its path. If one cannot be written, restore the files that were written before it.
 
-    Raises ``CourseError`` if a folder cannot be created, or with ``new`` if any of the files exists.
+    Raises ``CourseError`` if a folder cannot be created, or, with ``new``, if any of the files exists.
     """
     there = [path for path in texts if new and os.path.lexists(path)]
     if there:
@@ -107,7 +107,7 @@ def check_cell(exercise: str, points: float) -> dict[str, Json]:
 
 
 def set_source(cell: dict[str, Json], source: str) -> None:
-    """Replace a cell's source, keeping its form: one string or a list of lines."""
+    """Replace a cell's source. A string stays one string, and a list stays a list of lines."""
     cell["source"] = source.splitlines(keepends=True) if isinstance(cell.get("source"), list) else source
 
 
@@ -134,5 +134,5 @@ def _layouts() -> list[Callable[[Mapping[str, Json]], str]]:
 
 
 def _id(name: str) -> str:
-    """Return a cell id. nbformat allows 64 characters."""
+    """Return a cell id made from ``name``. nbformat allows at most 64 characters."""
     return name.replace("_", "-")[:64]

@@ -38,16 +38,16 @@ class BoundCall:
 
 @dataclass
 class DrawRequest:
-    """A request to draw a call. Every property that is not requested stays ordinary.
+    """A request to draw a call with certain properties. All other properties of the call stay ordinary.
 
     Attributes:
         sizes: The sizes of axes, by letter.
-        alike: Give all axes the same size.
+        alike: Whether all axes have the same size.
         batch: The batch axes.
         styles: The name of an argument's style, by path.
         layouts: The memory layouts of arrays that are not contiguous, by path (see ``wire.in_layout``).
         left_out: The optional arguments that are left out.
-        float32: Draw arrays of float32.
+        float32: Whether arrays are float32.
         along: The length of the axis that an ``AxisArgument`` selects.
         after: Functions that get the drawn values by name and change them.
     """
@@ -73,10 +73,10 @@ class InputCategory:
         matches: Return whether a call belongs to the category.
         configure: Change a request so that the drawn call belongs to the category.
         slot: A call belongs to at most one of the categories that share a slot.
-        exclusive: Keep the other arguments ordinary, because this category would hide their effect.
+        exclusive: Whether all other arguments stay ordinary, because this category would hide their effect.
         length: Return the length of the axis in a call, if the category is about long axes.
         request_length: Request another length of the same axis.
-        optional: The contract may rule out the category with ``constrain``. It counts only if a call in it can be drawn.
+        optional: Whether ``constrain`` may rule out the category. If so, it does not count as missed when no call in it can be drawn.
     """
 
     name: str
@@ -101,8 +101,8 @@ class InputCategory:
     ) -> InputCategory:
         """Return an author's own category: ``matches(values)`` recognizes its calls, and ``make(values, rng)`` draws them.
 
-        Both functions get the arguments by name. ``make`` gets drawn values and changes them, or returns None if it cannot
-        use them. ``sizes`` gives the sizes of axes, by letter, with which the values are drawn.
+        Both functions get the arguments by name. ``make`` returns the drawn values with changes, or None if it cannot use
+        them. ``sizes`` gives the sizes of axes, by letter, with which the values are drawn.
         """
 
         def belongs(call: BoundCall) -> bool:
@@ -174,15 +174,15 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Style:
-    """A category of an argument's values: its name, description, test and drawing.
+    """A category of an argument's values, which can be recognized and drawn.
 
     Attributes:
         name: The name, such as "all negative".
         phrase: The description that students read after "With".
         matches: Return whether a value has this style. The parameters depend on the class of the argument.
         draw: Return a value of this style. The parameters depend on the class of the argument.
-        exclusive: Keep the other arguments ordinary.
-        optional: The contract may rule the style out.
+        exclusive: Whether all other arguments stay ordinary.
+        optional: Whether the contract may rule the style out.
     """
 
     name: str
@@ -210,7 +210,7 @@ class Argument:
         return bool(style.matches(value))
 
     def categories(self, path: Path) -> Iterator[InputCategory]:
-        """Yield the categories of calls that differ in this argument, one for each style."""
+        """Yield one category of calls for each style of this argument."""
         for style in self.styles(path[-1]):
             yield self._category(path, style)
 
@@ -230,7 +230,7 @@ class Argument:
         return self.draw_styled(drawing, path, drawing.rng)
 
     def draw_styled(self, drawing: Drawing, path: Path, *given: object) -> Value:
-        """Return a value drawn by the requested style, or by ``ordinary`` if none is requested. Both get ``given``."""
+        """Return a value drawn by the requested style, or by ``ordinary`` if none is requested. Both are called with ``given``."""
         name = drawing.request.styles.get(path)
         style = next((style for style in self.styles(path[-1]) if style.name == name), None)
         return (style.draw if style else self.ordinary)(*given)

@@ -1,6 +1,6 @@
 """Arguments that are arrays of floats, such as data and weights.
 
-Every run of a course draws the same inputs. A different order of the calls of ``rng`` would change all inputs.
+Every run of a course draws the same inputs. Reordering the calls of ``rng`` would change all of them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LARGEST = 3.0  # the largest absolute value of ordinary entries
 
 @dataclass(frozen=True)
 class ShapedArgument(Argument):
-    """An array, with the letters of its axes."""
+    """An argument that is an array. ``shape`` contains the letters of its axes."""
 
     shape: tuple[str, ...]
 
@@ -42,7 +42,7 @@ class ShapedArgument(Argument):
 
 @dataclass(frozen=True)
 class ArrayArgument(ShapedArgument):
-    """An array of floats. ``array`` describes its attributes."""
+    """An array of floats. The function ``array`` describes the attributes."""
 
     _: KW_ONLY
     low: float = -1e6
@@ -107,7 +107,7 @@ class ArrayArgument(ShapedArgument):
     def categories(self, path: Path) -> Iterator[InputCategory]:
         """Yield the categories of the styles.
 
-        Styles about rows need several rows. If the array has no other axis than the last, request a batch axis.
+        Styles about rows need several rows. If the array has no axis before the last except batch axes, request a batch axis.
         """
         for category in super().categories(path):
 
@@ -232,7 +232,7 @@ def _sizes_of(a: np.ndarray) -> np.ndarray:
 
 def _different_rows(a: np.ndarray) -> int:
     """Return the number of different rows of an array."""
-    return len({row.tobytes() for row in a.reshape(-1, a.shape[-1]) + 0.0})  # -0.0 equals 0.0
+    return len({row.tobytes() for row in a.reshape(-1, a.shape[-1]) + 0.0})  # + 0.0 turns -0.0 into 0.0
 
 
 def _one_apart(a: np.ndarray) -> bool:
@@ -284,7 +284,7 @@ class WeightsArgument(ArrayArgument):
     def ordinary(
         self, shape: tuple[int, ...], rng: np.random.Generator, change: Callable[..., np.ndarray] | None = None
     ) -> np.ndarray:
-        """Return random weights: positive numbers, changed by ``change(parts, rng)`` if given, and divided by the sum of each row."""
+        """Return random weights. Positive numbers are changed by ``change(parts, rng)`` if given, then divided by the sum of their row."""
         parts: np.ndarray = rng.uniform(0.1, 1.0, size=shape)
         parts = change(parts, rng) if change else parts
         weights: np.ndarray = parts / parts.sum(-1, keepdims=True)

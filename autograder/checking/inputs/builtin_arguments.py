@@ -1,6 +1,6 @@
 """Arguments that are built-in values: numbers, choices, dictionaries of arguments, text, dates, lists, sets and dictionaries.
 
-Every run of a course draws the same inputs. A different order of the calls of ``rng`` would change all inputs.
+Every run of a course draws the same inputs. Reordering the calls of ``rng`` would change all of them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ItemArgument(Argument):
 
 @dataclass(frozen=True)
 class NumberArgument(ItemArgument):
-    """A number from ``low`` to ``high``. It is an int if it is ``whole``, else a float."""
+    """A number from ``low`` to ``high``. It is an int if ``whole`` is set, else a float."""
 
     low: float
     high: float
@@ -346,7 +346,7 @@ class _SizedArgument(ItemArgument):
         return self.filled(self.few(rng), rng)
 
     def few(self, rng: np.random.Generator) -> int:
-        """Return a number of items from three to seven, if that is allowed."""
+        """Return a number of items, from three to seven if that is allowed."""
         return int(np.clip(rng.integers(3, 8), self.low, self.high))
 
     def sizes(self, name: str, item: str) -> Iterator[Style]:
@@ -367,7 +367,7 @@ class _SizedArgument(ItemArgument):
 
 
 def _distinct(of: ItemArgument, count: int, rng: np.random.Generator) -> list[Value]:
-    """Return ``count`` different values, or fewer if too few are found."""
+    """Return ``count`` different values, or as many as are found in 200 draws."""
     found: dict[Value, None] = {}
     for _ in range(200):
         if len(found) >= count:
@@ -386,7 +386,7 @@ def _unique(values: Sequence[Value]) -> list[Value]:
 
 
 def _item(argument: Argument) -> ItemArgument:
-    """Return the argument that describes an item. Raises ``CourseError`` if it cannot describe items."""
+    """Return ``argument`` if it can describe an item of a container. Otherwise, raise ``CourseError``."""
     if isinstance(argument, ItemArgument):
         return argument
     raise CourseError(
@@ -475,7 +475,7 @@ def members(of: Argument, *, low: int = 0, high: int = 50, default: bool = False
 
 @dataclass(frozen=True)
 class MappingArgument(_SizedArgument):
-    """A dictionary with keys and values that two other arguments describe."""
+    """A dictionary. The arguments ``keys`` and ``values`` describe its keys and values."""
 
     keys: ItemArgument
     values: ItemArgument

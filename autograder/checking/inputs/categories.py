@@ -26,7 +26,7 @@ from autograder.sandbox.guest.wire import LAYOUTS, layout_of
 __all__ = ["categories_of", "is_excluded"]
 
 MANY_LETTERS = 6
-MOST = 1000  # if a whole number may be larger, it is treated as a size only if it may also be 1
+MOST = 1000  # a whole number that may be larger is treated as a size only if its lower limit is 1
 FAR = 100  # a number is far above another if it is more than this many times as large
 SQUARES = 20
 _BANDS = (8, 15), (16, 31), (32, 63)  # together with LONG_AXES, these ranges cover the sizes between all powers of two
@@ -83,7 +83,7 @@ def _request_size(letter: str, request: DrawRequest, size: int) -> None:
 
 
 def _band(contract: Contract, letter: str, low: int, high: int) -> InputCategory:
-    """Return the category of calls in which an axis is between two lengths. If an array has three axes, only one axis at a time may be long."""
+    """Return the category of calls in which an axis has ``low`` to ``high`` entries. If an array has three or more axes, only one may be long."""
     arrays = [a for a in contract.leaves().values() if isinstance(a, ShapedArgument)]
     letters = [[part for axis in a.shape for part in axis.split("*") if part.isalpha() or "_" in part] for a in arrays]
     is_crowded = any(letter in some and len(some) > 2 for some in letters)
@@ -256,7 +256,7 @@ def _layouts(contract: Contract) -> Iterator[InputCategory]:
 
 
 def _in_order(path: Path, shape: tuple[str, ...], layout: str, name: str, phrase: str) -> InputCategory:
-    """Return the category of arrays with this memory layout. It shows only in axes longer than 1, of which most layouts need two."""
+    """Return the category of arrays with this memory layout. Most layouts can be recognized only if two axes are longer than 1."""
     needed = min(2, len(shape)) if layout != "R" else 1
 
     def matches(call: BoundCall) -> bool:

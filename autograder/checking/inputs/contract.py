@@ -31,14 +31,14 @@ class Contract:
 
     Attributes:
         arguments: The arguments by name.
-        sizes: Limits for the letters of the shapes. A letter without limits is from 1 to 330.
+        sizes: The smallest and largest size for letters of the shapes. By default, sizes are from 1 to 330.
         sharpen: ``sharpen(values, rng)`` changes drawn values so that mistakes become visible. It is called before custom
             categories change the values.
         constrain: ``constrain(values, rng)`` returns drawn values that meet conditions on several arguments, or None if
             these values cannot be used. It is called last.
         categories: The author's own categories of input.
         exclude: The names of categories that are not allowed, each with the limit that the stub states.
-        corrupt: How far the audit moves one entry of the right result, as a share of the largest entry, to see whether a category is
+        corrupt: How much the audit changes one entry of the right result, as a share of the largest entry, to see whether a category is
             checked.
         lists: Whether ``agrees`` accepts a list of numbers for an array.
         draws: How often each category is drawn. Draw it more than once if a wrong function may be right by chance.
@@ -65,7 +65,7 @@ class Contract:
         values = {path: value for path in leaves if (value := _value_at(given, path)) is not None}
         sizes = {a.letter: int(values[p]) for p, a in leaves.items() if isinstance(a, SizeArgument) and p in values}
         batch: tuple[int, ...] | None = None
-        for _ in range(2):  # the second round divides products of two sizes by a size that the first round found
+        for _ in range(2):  # the second round may divide a product of two sizes by a size that the first round found
             for path, argument in leaves.items():
                 if isinstance(argument, ShapedArgument) and argument.fixes_sizes and path in values:
                     lead = _read_shape(argument.shape, np.shape(values[path]), sizes)
@@ -84,7 +84,7 @@ class Contract:
         return list(letters)
 
     def limits_of(self, letter: str) -> tuple[int, int]:
-        """Return the smallest and the largest size of an axis."""
+        """Return the smallest and the largest size of the axis ``letter``."""
         return self.sizes.get(letter, (1, LONGEST))
 
     def has_batch(self) -> bool:

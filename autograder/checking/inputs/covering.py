@@ -1,6 +1,6 @@
 """Draw a small set of inputs that covers every category of input a contract allows.
 
-Few inputs are enough to cover each single choice, but not each pair. This is the idea of a covering array (Cohen,
+A few inputs cover each category, although not each pair of categories. This is the idea of a covering array (Cohen,
 Dalal, Fredman, Patton 1997). The categories of a drawn input are found from the input itself, not from the request.
 """
 
@@ -42,14 +42,14 @@ class DrawnInput:
 
 @dataclass(frozen=True)
 class Covering:
-    """A set of inputs that together cover every category, except the ``missed`` categories, to which no drawn input belonged."""
+    """A set of inputs that together cover every category except ``missed``, the categories for which no input could be drawn."""
 
     inputs: tuple[DrawnInput, ...]
     missed: tuple[str, ...]
 
 
 def cover(contract: Contract, seed: int) -> Covering:
-    """Return ``contract.draws`` covering sets, and pairs of inputs that differ in one argument. The inputs depend only on the contract and the seed."""
+    """Return ``contract.draws`` covering sets, and pairs of inputs that differ in one argument. They depend only on ``contract`` and ``seed``."""
     rng = np.random.default_rng(seed)
     sets = [_cover_once(contract, categories_of(contract), rng) for _ in range(contract.draws)]
     missed = [name for name in sets[0].missed if all(name in s.missed for s in sets)]
@@ -60,8 +60,8 @@ def cover(contract: Contract, seed: int) -> Covering:
 def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[DrawnInput]:
     """Yield, for each argument, an input and the same input with only this argument changed.
 
-    These inputs detect a function that recognizes inputs by the other arguments. An array argument is rearranged, which keeps its
-    first entry and its total. Nothing is yielded for an argument that cannot be changed alone.
+    These inputs detect a function that recognizes an input but ignores this argument. An array argument is rearranged, which keeps
+    its first entry and its total. Nothing is yielded for an argument that cannot be changed alone.
     """
     # Some arguments get several pairs, because both inputs of a pair may have the same result by chance.
     has_choice = any(isinstance(a, ChoiceArgument) for a in contract.arguments.values())
@@ -101,7 +101,7 @@ def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[Drawn
 
 
 def _rearranged(value: Value) -> Value:
-    """Return an array, or a dictionary of arrays, with the entries after the first of each row in reverse order. The first row stays if possible."""
+    """Return an array, or a dictionary of arrays, with each row reversed after its first entry. Keep the first row unchanged if possible."""
     if isinstance(value, Mapping):
         return {key: _rearranged(part) for key, part in value.items()}
     found = np.array(value)
@@ -144,7 +144,7 @@ def _cover_once(contract: Contract, categories: Sequence[InputCategory], rng: np
 
 
 def _needed(inputs: Sequence[DrawnInput]) -> list[DrawnInput]:
-    """Return ``inputs`` without the inputs whose categories are all covered by others. The largest inputs are removed first."""
+    """Return ``inputs`` without each input whose categories are all covered by other inputs. The largest inputs are removed first."""
     counts = Counter(name for drawn in inputs for name in drawn.categories)
     unneeded = set()
     for drawn in sorted(inputs, key=lambda drawn: -len(str(fingerprint(dict(drawn.values))))):
@@ -155,7 +155,7 @@ def _needed(inputs: Sequence[DrawnInput]) -> list[DrawnInput]:
 
 
 def _compatible(categories: Sequence[InputCategory]) -> list[InputCategory]:
-    """Return the first category, and as many others as the same call can belong to, at most one for each slot.
+    """Return the first category, and as many other categories as one call can belong to, at most one for each slot.
 
     The slot "sizes" also excludes the slots of single axes, which are called "size n" and so on. If an axis is long, the values
     are ordinary, because special values (such as equal rows) may hide a mistake in the handling of long axes.

@@ -1,6 +1,6 @@
 """Arguments that select or count positions in arrays: masks, lengths, orders, whole numbers, sizes and axes.
 
-Every run of a course draws the same inputs. A different order of the calls of ``rng`` would change all inputs.
+Every run of a course draws the same inputs. Reordering the calls of ``rng`` would change all of them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class MaskArgument(ShapedArgument):
-    """A boolean mask. ``mask`` describes its attributes."""
+    """A boolean mask. The function ``mask`` describes the attributes."""
 
     _: KW_ONLY
     empty_rows: bool = False

@@ -1,6 +1,6 @@
 """Arguments that are tables: DataFrames with given columns, and with varying rows, labels and missing values.
 
-Every run of a course draws the same inputs. A different order of the calls of ``rng`` would change all inputs.
+Every run of a course draws the same inputs. Reordering the calls of ``rng`` would change all of them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Column = Callable[[int, np.random.Generator], list[Value]]
 
 @dataclass(frozen=True)
 class TableArgument(Argument):
-    """A DataFrame. ``table`` describes its attributes."""
+    """An argument that is a DataFrame. The function ``table`` describes the attributes."""
 
     columns: Mapping[str, ChoiceArgument | NumberArgument]
     _: KW_ONLY
@@ -87,7 +87,7 @@ class TableArgument(Argument):
         return self.draw_styled(drawing, path, int(np.clip(drawing.rng.integers(5, 9), *self.rows)), drawing.rng)
 
     def ordinary(self, count: int, rng: np.random.Generator, special: Mapping[str, Column] | None = None) -> Value:
-        """Return a DataFrame with ``count`` rows. ``special`` replaces the functions that draw some of the columns."""
+        """Return a DataFrame with ``count`` rows. ``special`` contains other functions for drawing some of the columns."""
         import pandas as pd  # noqa: PLC0415 - only a contract with a table needs it
 
         ordinary: dict[str, Column] = {

@@ -1,1 +1,1 @@
-"""Enter verdicts in nbgrader's gradebook, and read it."""
+"""Read nbgrader's gradebook, and enter verdicts in it."""

@@ -1,4 +1,4 @@
-"""Access to the database of a gradebook: locks, retries, copies, and errors as readable messages."""
+"""Access the database of a gradebook, with locks, retries, copies and readable error messages."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class GradebookError(UnavailableError):
 
 
 def require_address(db_url: Any) -> None:
-    """Raise ``CourseError`` if ``db_url`` is not the address of a gradebook. For a file, nothing is imported."""
+    """Raise ``CourseError`` if ``db_url`` is not the address of a gradebook. For a file, SQLAlchemy is not imported."""
     if isinstance(db_url, str) and db_url.startswith(SQLITE):
         path = file_of(db_url)
         if not path.parent.is_dir():
@@ -64,9 +64,9 @@ def require_address(db_url: Any) -> None:
 
 
 def require_gradebook(db_url: str, config: Config) -> None:
-    """Check that marks can be entered: try the database and nbgrader's plugin for late penalties. Imports nbgrader.
+    """Try the database and nbgrader's plugin for late penalties, without changing anything. This imports nbgrader.
 
-    Raises ``GradebookError`` or ``CourseError``. Changes nothing.
+    Raises ``GradebookError`` or ``CourseError`` if marks cannot be entered.
     """
     from nbgrader.coursedir import CourseDirectory  # noqa: PLC0415
     from nbgrader.preprocessors import AssignLatePenalties  # noqa: PLC0415
@@ -105,7 +105,7 @@ def require_gradebook(db_url: str, config: Config) -> None:
 
 
 def require_sound(db_url: str) -> None:
-    """Raise ``GradebookError`` if the file of a gradebook is damaged. Checking a large file takes a fraction of a second."""
+    """Raise ``GradebookError`` if the file of a gradebook is damaged. Even for a large file, this takes only a fraction of a second."""
     if db_url.startswith(SQLITE):
         try:
             [[(said,)]] = query_existing(db_url, [("PRAGMA quick_check(1)", {})]) or [[("ok",)]]
@@ -173,7 +173,7 @@ def _other_version(where: str, what: str) -> str:
 
 @cache
 def _schemas() -> dict[str, str | None]:
-    """Return the schema versions that the installed nbgrader knows, each with the version before it."""
+    """Map each schema version that the installed nbgrader knows to the version before it."""
     spec = find_spec("nbgrader")
     places = (spec.submodule_search_locations or []) if spec else []
     found: dict[str, str | None] = {}
@@ -206,7 +206,7 @@ def gradebook_errors(db_url: str) -> Iterator[None]:
 
 @contextmanager
 def exclusive_lock(db_url: str) -> Iterator[None]:
-    """Keep other graders out of the database while this one writes. Does nothing unless the database is PostgreSQL.
+    """Keep other graders from writing to the database during the block. This does nothing unless the database is PostgreSQL.
 
     nbgrader enters a chapter in many small transactions, so another writer could see a half-entered chapter.
     """

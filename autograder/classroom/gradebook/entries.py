@@ -1,7 +1,7 @@
 """Enter verdicts in nbgrader's gradebook.
 
 Each batch is one transaction. Manual scores and comments are never changed. Functions import nbgrader when they run, because
-the import takes seconds and grading can start before.
+the import takes seconds and grading can start without it.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def gradebook_url(course: Course) -> str:
 
 
 def load_nbgrader() -> None:
-    """Import the modules that entering marks needs. This takes seconds."""
+    """Import the modules that are needed to enter marks. This takes seconds."""
     # Compiling a grammar for addresses takes more than a second. No notebook has addresses, and jsonschema works without the grammar.
     name = "rfc3987_syntax"
     loaded = {"jsonschema", name} & sys.modules.keys()
@@ -93,7 +93,7 @@ def load_nbgrader() -> None:
     finally:
         if not loaded:
             del sys.modules[name]
-    # nbgrader would start `alembic` for each new gradebook, which imports nbgrader once more.
+    # For each new gradebook, nbgrader would start the command `alembic`, which imports nbgrader again.
     sys.modules["nbgrader.api"].get_alembic_version = _newest_revision  # type: ignore[attr-defined]
 
 
@@ -193,8 +193,8 @@ def comment_on(exercise: ExerciseVerdict, disclosure: Disclosure, place: Place =
 def _inert(text: str) -> str:
     """Return ``text`` without Markdown markup, links, pictures or MathJax formulas.
 
-    nbgrader's feedback renders a comment, but formgrader shows it unchanged. So markup is broken by a space instead of an
-    escape if possible. Two or more dollar signs could be a formula, so they become fullwidth dollar signs.
+    nbgrader's feedback renders a comment, but formgrader shows it unchanged. So markup is broken with a space rather than
+    with an escape, if possible. Two or more dollar signs could be a formula, so they become fullwidth dollar signs.
     """
     text = sanitize(text).replace("&", "&amp;").replace("<", "&lt;")
     if text.count("$") > 1:
@@ -255,7 +255,7 @@ class _ChapterWriter:
         self.comments = self._by_cell(api.Comment, of_notebook)
 
     def write(self, outcomes: Iterable[Outcome], lost: dict[str, tuple[float, float]]) -> int:
-        """Enter every outcome and return how many submissions changed. ``lost`` gets the new and the old mark of each student who keeps the old mark."""
+        """Enter every outcome and return how many submissions changed. For each student who keeps the old mark, add the new and the old mark to ``lost``."""
         with self.db.no_autoflush:
             return sum(self._contest(one, lost) if one.may_be_superseded else self._write(one) for one in outcomes)
 
@@ -400,7 +400,7 @@ class _ChapterWriter:
 
 
 def _total(state: Sequence[tuple[Any, dict[str, Any]]]) -> float:
-    """Return the final mark from the values that ``_state`` stored. The rows themselves may have other values by now."""
+    """Return the final mark from the values that ``_state`` stored. The rows themselves may have changed since."""
     grades = [(row, values["auto_score"]) for row, values in state if "auto_score" in values]
     given = [(auto if row.manual_score is None else row.manual_score, row.extra_credit) for row, auto in grades]
     score = math.fsum(mark + (extra or 0.0) for mark, extra in given if mark is not None)
@@ -411,7 +411,7 @@ def _total(state: Sequence[tuple[Any, dict[str, Any]]]) -> float:
 def enter_extensions(course: Course, chapter: str, extensions: Mapping[str, dt.timedelta]) -> int:
     """Give students more time, and compute their late penalties again. Return how many of them have a submission.
 
-    For the other students, the extension counts as soon as a submission is entered (see ``read_extensions``).
+    For students without a submission, the extension counts once a submission is entered (see ``read_extensions``).
     """
     load_nbgrader()
     from nbgrader.api import Gradebook, MissingEntry  # noqa: PLC0415
@@ -456,11 +456,11 @@ def read_extensions(course: Course, chapter: str) -> dict[str, dt.timedelta]:
 class GradebookWriter:
     """A writer that enters outcomes in the gradebook at ``url``, in batches and in a thread of its own, so that grading does not wait.
 
-    Without a ``url`` nothing is entered, and ``close`` prints that. An error in the thread is raised by the next method call.
+    Without a ``url``, nothing is entered, and ``close`` prints a note about this. An error in the thread is raised by the next method call.
 
     Args:
-        after: called in the thread after each transaction, with its outcomes. The second argument maps each student
-            whose earlier mark is better and was kept to the new and the earlier mark.
+        after: called in the thread after each transaction, with its outcomes. The second argument contains the new and the earlier
+            mark of each student whose earlier mark is better and was kept.
     """
 
     def __init__(
@@ -486,7 +486,7 @@ class GradebookWriter:
             self._check()
 
     def enter(self, outcome: Outcome) -> None:
-        """Queue ``outcome``. A batch is entered once it is full, and the last batch by ``close``."""
+        """Queue ``outcome``. A batch is entered once it is full, and ``close`` enters the last batch."""
         self._check()  # if the gradebook is unusable, do not grade the rest of the class
         self._waiting.append(outcome)
         if len(self._waiting) >= BATCH:

@@ -40,7 +40,7 @@ _MAX_TOLD = 5  # the most problems in one message
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A student in nbgrader's table of students. Every text except ``id`` may be empty."""
+    """A student in nbgrader's table of students. Every field except ``id`` may be empty."""
 
     id: str
     first_name: str = ""
@@ -92,7 +92,7 @@ def read_class_list(url: str) -> ClassList | None:
 
 
 def class_list(students: Sequence[Any], submissions: Sequence[Any], chapter: str = "") -> ClassList:
-    """Return the class list from the rows of ``PEOPLE``. Submissions of ``chapter`` do not make the whole class known."""
+    """Return the class list from the rows of ``PEOPLE``. Submissions of ``chapter`` do not show that the whole class is known."""
     people = {row[0]: Person(*(str(value or "") for value in row)) for row in students}
     graded = {student for student, _chapter in submissions}
     entered = any(p.name or p.email or p.lms_user_id or p.id not in graded for p in people.values())
@@ -100,7 +100,7 @@ def class_list(students: Sequence[Any], submissions: Sequence[Any], chapter: str
 
 
 def duplicate_students(people: Iterable[Person]) -> list[str]:
-    """Describe each pair of students who are probably the same: similar ids, or the same LMS id."""
+    """Describe students who are probably the same person, because their ids are similar or their LMS ids are the same."""
     found: list[str] = []
     by_id: dict[str, list[str]] = {}
     by_lms: dict[str, list[str]] = {}
@@ -114,7 +114,7 @@ def duplicate_students(people: Iterable[Person]) -> list[str]:
 
 
 def read_marks(url: str, chapter: str, students: Sequence[str] = ()) -> dict[str, SubmissionMarks] | None:
-    """Return the marks of ``chapter`` by student, for all or for ``students``, or None if the gradebook is unavailable."""
+    """Return the marks of ``chapter`` by student, for all students or for ``students``, or None if the gradebook is unavailable."""
     found = query(url, mark_queries(chapter, students))
     return None if found is None else marks_from_rows(*found)
 
@@ -128,7 +128,7 @@ def mark_queries(chapter: str, students: Sequence[str] = ()) -> list[Query]:
 def marks_from_rows(
     submissions: Sequence[Any], grades: Sequence[Any], comments: Sequence[Any]
 ) -> dict[str, SubmissionMarks]:
-    """Return the marks by student."""
+    """Return the marks by student, from the rows of ``mark_queries``."""
     cells: dict[str, list[CellMark]] = {}
     for student, name, auto, by_hand, extra, waits, worth, task in grades:
         # A cell without an entry, for example from a later release, needs manual grading as well. It is not a 0.
@@ -166,7 +166,7 @@ def read_roster(path: Path) -> tuple[list[Person], tuple[str, ...]]:
     """Return the students in the CSV file ``path``, and the names of the columns that are ignored.
 
     The columns are those of ``nbgrader db student import``: id, and any of first_name, last_name, email, lms_user_id. Raises
-    ``CourseError``, which lists the wrong lines. In this case, enter no student of the file.
+    ``CourseError``, which lists the wrong lines. In this case, do not enter any student of the file.
     """
     rows = read_sheet(path, windows=True).rows
     heads = [head.strip() for head in rows[0]] if rows else []

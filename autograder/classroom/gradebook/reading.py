@@ -36,7 +36,7 @@ _REMARKS_BY_PERSON = Path(__file__).with_name("manual_comments.sql").read_text(e
 class ChapterInBook:
     """A chapter in a gradebook: a row for each student's submission, and the points of each graded cell.
 
-    A row ends with the digest of the manual entries of each cell. Sums alone would not show that a point was moved to another cell.
+    A row ends with a digest of the student's manual entries for all cells. Sums alone would not show a point that moved to another cell.
     """
 
     rows: Mapping[str, list[Any]] = field(default_factory=dict)
@@ -76,7 +76,7 @@ def read_chapter(url: str, chapter: str, students: Sequence[str] = ()) -> Chapte
 
 
 def student_queries(chapter: str, students: Sequence[str], *queries: str) -> list[Query]:
-    """Return ``queries`` for all students or for ``students``. In each query, a condition replaces ``{only}``."""
+    """Return ``queries`` for all students or for ``students``. In each query, a condition on the students replaces ``{only}``."""
     names = {f"s{number}": student for number, student in enumerate(students)}
     # Only the names of parameters are inserted into the SQL.
     only = f"AND submitted.student_id IN ({','.join(f':{name}' for name in names)})" if names else ""
@@ -107,7 +107,7 @@ def query(url: str, questions: Sequence[Query]) -> list[list[Any]] | None:
 def query_existing(url: str, questions: Sequence[Query]) -> list[list[Any]] | None:
     """Return the rows of each query, or None if there is no gradebook yet.
 
-    Raises ``sqlite3.Error`` for a file and an SQLAlchemy error for a server.
+    If a query fails, raises ``sqlite3.Error`` for a file, or an SQLAlchemy error for a server.
     """
     if url.startswith(SQLITE):
         return _answers_of_file(url, questions, patience=20)
@@ -167,5 +167,5 @@ def _digest(entries: Sequence[Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return ``value`` in a form that JSON can hold: a timestamp, which only a server returns, as text."""
+    """Return ``value``, converted to a string if JSON does not support its type, such as a timestamp from a server."""
     return value if value is None or isinstance(value, str | int | float) else str(value)

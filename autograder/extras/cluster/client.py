@@ -1,6 +1,6 @@
 """Grade on a Dask cluster. Its workers grade, and this process stores the results.
 
-Dask is imported only if an address is given. ``worker`` defines the objects that are sent.
+Dask is imported only if a scheduler's address is given. The module ``worker`` defines the objects that are sent to the cluster.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def grade_on_cluster(address: str, course: Course, task: Task, jobs: Sequence[Jo
     """Grade ``jobs`` on the Dask cluster with the scheduler at ``address``. ``partial(grade_on_cluster, address)`` is an ``Executor``.
 
     If a worker dies, another one grades its notebooks. Raises ``ClusterError`` if there is no cluster, ``SandboxUnavailable`` if a
-    worker has no sandbox, and ``CourseError`` if a worker has another version.
+    worker has no sandbox, and ``CourseError`` if a worker has different versions.
     """
     with _client(address) as client:
         there = replace(task, cache=None)  # this process stores the verdicts
@@ -86,7 +86,7 @@ def _client(address: str) -> Iterator[Any]:
         raise ClusterError(
             "Grading on a cluster needs Dask, which is not installed here: pip install 'nbautograder[dask]'."
         ) from error
-    # ``_gone`` explains a lost connection. Dask's own messages are about its internals.
+    # Hide Dask's own messages, which are about its internals. ``_gone`` explains a lost connection.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         # Resolve the address first, because a Client with a wrong address waits a long time and prints errors when it is deleted.
@@ -220,7 +220,7 @@ class _Run:
             yield self._at_home(by_position[one.position], one)
 
     def _at_home(self, unit: Unit, graded: Graded) -> Outcome:
-        """Return a worker's outcome with this process's notebook path and student. Store its verdict and its pages first."""
+        """Store the verdict and pages of a worker's outcome. Return the outcome with this process's notebook path and student."""
         job = self.jobs[unit.position]
         verdict = graded.outcome.verdict.relabelled(notebook=str(job.path), student=job.student)
         outcome = replace(graded.outcome, job=job, verdict=verdict)
@@ -242,7 +242,7 @@ def _put_in_place(pages: FeedbackWriter, files: Sequence[tuple[bytes, int] | Non
     for path, packed in zip(paths, files, strict=True):
         if packed is not None:
             write_atomically(path, *packed)
-        elif path == notebook:  # an old page must not be taken for the result of this submission
+        elif path == notebook:  # an old page must not be mistaken for the result of this submission
             path.unlink(missing_ok=True)
     return replace(outcome, cells=())
 

@@ -203,7 +203,7 @@ def _packed(path: Path) -> tuple[bytes, int] | None:
 
 def _scratch() -> str | None:
     """Return the folder that Dask removes together with this worker, or None if this process is not a worker."""
-    from distributed import get_worker  # noqa: PLC0415 - a worker always has it
+    from distributed import get_worker  # noqa: PLC0415 - every worker has it
 
     try:
         return str(get_worker().local_directory)

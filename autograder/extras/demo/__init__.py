@@ -1,4 +1,4 @@
-"""A class of simulated students, and a demonstration that takes them from release to feedback."""
+"""The command that demonstrates a course with a class of simulated students, from release to feedback."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def _released(report: ClassReport, chapters: Sequence[str], workers: int, say: C
 
 
 def fresh_folder(parent: Path) -> Path:
-    """Create an empty folder in ``parent``: ``demo``, or ``demo-2``, ``demo-3``, … if that exists."""
+    """Create an empty folder in ``parent``. Call it ``demo`` or, if that exists, ``demo-2``, ``demo-3`` and so on."""
     number = 1
     while True:
         folder = parent / ("demo" if number == 1 else f"demo-{number}")
@@ -178,7 +178,7 @@ def _hand_in(course: Course, chapter: str, student: Student, data: bytes) -> Non
 def _release_all(course: Course, chapters: Sequence[str]) -> None:
     """Generate the students' version of ``chapters``, which are all valid.
 
-    If the course has no other chapters, run nbgrader only once, because starting nbgrader takes longer than generating a chapter.
+    If these are all chapters of the course, run nbgrader only once, because starting nbgrader takes longer than generating a chapter.
     Raises ``ReleaseError`` if nbgrader rejects a chapter.
     """
     if chapters and {path.name for path in (course.root / "source").iterdir() if path.is_dir()} == {*chapters}:
@@ -212,7 +212,7 @@ def reusable_pool(workers: int) -> Iterator[Executor]:
 class ClassReport:
     """A graded class. The keys of ``work`` (the submissions) and ``verdicts`` are pairs of chapter and student id.
 
-    ``chapters`` lists the released chapters. ``refused`` maps the other chapters to the reason.
+    ``chapters`` lists the released chapters. ``refused`` maps each chapter that was not released to the reason.
     """
 
     course: Course
@@ -224,7 +224,7 @@ class ClassReport:
 
 
 def class_table(report: ClassReport) -> str:
-    """Return a table with one row per student: the kind of work, and the points in each chapter."""
+    """Return a table with one row per student: what they submit, and their points in each chapter."""
     heads = ["student", "submits", *map(_short, report.chapters)]
     best = ["", "(maximum)", *(_most(report, chapter) for chapter in report.chapters)]
     rows = [[s.id, _description(report, s), *(_score(report, c, s) for c in report.chapters)] for s in report.students]
@@ -239,7 +239,7 @@ def class_table(report: ClassReport) -> str:
 
 
 def recognised(report: ClassReport) -> str:
-    """Report how many of the injected mistakes were identified, which were not, and which submissions need a review."""
+    """Return a text that says which injected mistakes were identified by name, and which submissions need a review."""
     injected = {key: work.injected for key, work in report.work.items() if work.injected is not None}
     missed = []
     for key, slip in injected.items():
@@ -290,7 +290,7 @@ def _faults(report: ClassReport) -> dict[tuple[str, str], list[str]]:
     found: dict[tuple[str, str], list[str]] = {}
     for (chapter, student), verdict in report.verdicts.items():
         if verdict.status == "ungradable":
-            # The first sentence, without the parts that differ between chapters.
+            # Keep only the first sentence, without the parts that differ between chapters.
             reason = (verdict.reason or "").replace(f"{chapter}.ipynb", "the notebook").replace(chapter, "the chapter")
             fault = re.sub(r" \([^()]*\)", "", reason).partition(". ")[0].rstrip(".")
             found.setdefault((student, f"{fault}."), []).append(chapter)

@@ -57,8 +57,8 @@ ATTACKS = {
 
 T = TypeVar("T")
 
-# A realistic class: mostly students who learn something, and one example of everything that goes wrong. A larger class has
-# more of the harmless kinds with an intact notebook, and a smaller class has only the first kinds.
+# A realistic class: mostly honest students, and one example of everything that goes wrong. In a larger class, all further
+# students are honest and submit an intact notebook. A smaller class has only the first kinds.
 KINDS = (
     "solved", "one slip", "other way", "half done", "not JSON", "endless loop", "one slip", "blank",
     "one slip", "other way", "slips", "cell deleted", "exits", "one slip", "other way", "half done",
@@ -120,7 +120,7 @@ class _AtWork:
     def __init__(self, course: Course, chapter: str, student: Student, size: int) -> None:
         self.course, self.chapter, self.student, self.size = course, chapter, student, size
         self.right = reference_code(course, chapter)
-        self.rng = random.Random(f"{student.id} {chapter}")  # noqa: S311 - a class to look at, not a secret
+        self.rng = random.Random(f"{student.id} {chapter}")  # noqa: S311 - a simulated class, not a secret
 
     def work(self) -> HandIn:
         makers: dict[str, Callable[[], HandIn]] = {
@@ -186,7 +186,7 @@ class _AtWork:
         return HandIn(_bytes(notebook), "a cell copied with its grade id")
 
     def _attack(self) -> HandIn:
-        # One attack per student is enough, because an endless loop runs until its time limit.
+        # One attack per student is enough, because an endless loop takes time until it is stopped.
         chapters = self.course.finished_chapters()
         if self.chapter != chapters[self.student.number % len(chapters)]:
             return self._other_way()

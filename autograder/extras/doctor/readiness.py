@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 __all__ = ["STOPPING", "as_data", "diagnose", "probe_course", "report"]
 
-# If one of these probes fails, no mark is computed or entered. The others concern nbgrader's own commands or later steps.
+# If one of these probes fails, no mark is computed or entered. The course's other probes concern nbgrader's own commands or later steps.
 STOPPING = frozenset({"packages", "gradebook"})
 _EXCHANGE = "/usr/local/share/nbgrader/exchange"  # nbgrader's default folder
 
 
 def diagnose() -> list[Probe]:
-    """Check everything that the sandbox needs by running it. Landlock is tested only if bubblewrap does not start."""
+    """Start the sandbox to check everything that it needs. Landlock is tested only if bubblewrap does not start."""
     found = [_python()]
     if sys.platform == "linux":
         found.append(_bwrap())

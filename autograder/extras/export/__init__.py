@@ -139,7 +139,7 @@ def export(
 
 
 def _columns(given: Sequence[str], chapters: Sequence[str]) -> dict[str, str]:
-    """Return the column's name by chapter, from values such as ``CHAPTER=NAME``. With only one chapter, ``NAME`` is enough."""
+    """Parse ``CHAPTER=NAME`` values into the column name of each chapter. If only one chapter is exported, ``NAME`` is enough."""
     found = {}
     for text in given:
         chapter, sign, name = text.partition("=")

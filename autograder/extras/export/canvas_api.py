@@ -1,7 +1,7 @@
 """Enter marks in Canvas through its API, after showing every change.
 
-The package canvasapi makes the requests. https://canvas.instructure.com/doc/api/submissions.html describes them: the submissions of an
-assignment, and "Grade or comment on multiple submissions".
+The package canvasapi makes the requests. https://canvas.instructure.com/doc/api/submissions.html documents them: listing the submissions
+of an assignment, and "Grade or comment on multiple submissions".
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from autograder.extras.export.roster import Ids, Scale, scale_of
 
 __all__ = ["TOKEN", "CanvasError", "push_marks", "submission_times"]
 
-TOKEN = "CANVAS_API_TOKEN"  # noqa: S105 - the name of the variable
+TOKEN = "CANVAS_API_TOKEN"  # noqa: S105 - the name of the variable, not a token
 _WAIT_SECONDS = 300.0  # the longest time that Canvas may take to enter the marks
-_CLOSE = 0.005  # points by which equal marks may differ, because Canvas shows two decimals
+_CLOSE = 0.005  # marks that differ by at most this count as equal, because Canvas shows two decimals
 _MAX_NAMES = 5
 
 
@@ -52,7 +52,7 @@ class CanvasChange:
 def push_marks(
     found: ClassMarks, url: str, columns: Mapping[str, str], scale: Scale, *, send: bool = False, yes: bool = False
 ) -> None:
-    """Show every mark that differs from Canvas. With ``send``, ask for confirmation, enter the marks and read them back.
+    """Show every mark that differs from the mark in Canvas. With ``send``, ask for confirmation, enter the marks and read them back.
 
     ``url`` is the address of the Canvas course. ``columns`` maps a chapter to the name of its assignment there. Raises ``CourseError`` or ``CanvasError``.
     """
@@ -98,7 +98,7 @@ def push_marks(
 
 
 def submission_times(url: str, chapter: str, name: str) -> dict[str, str]:
-    """Return the submission times of the assignment ``name`` by the student's Canvas id, in the format of nbgrader's ``timestamp.txt``."""
+    """Return when each student submitted the assignment ``name``, by Canvas id, in the format of nbgrader's ``timestamp.txt``."""
     with _errors():
         found = {one.user_id: one.submitted_at for one in _assignment(_course(url), chapter, name).get_submissions()}
     times = {user: dt.datetime.fromisoformat(text) for user, text in found.items() if text}
@@ -138,7 +138,7 @@ def _course(url: str) -> Any:
 
 @contextmanager
 def _errors() -> Iterator[None]:
-    """Raise ``CanvasError`` with a readable message for an error from Canvas or the network."""
+    """Convert an error from Canvas or the network into a ``CanvasError`` with a readable message."""
     try:
         yield
     except (CourseError, UnavailableError):
@@ -207,7 +207,7 @@ def _assignment(course: Any, chapter: str, name: str) -> Any:
 def _changes(
     found: ClassMarks, chapter: str, assignment: Any, users: Mapping[str, int], scale: Scale
 ) -> list[CanvasChange]:
-    """Return the marks of ``chapter`` that differ from Canvas, in the order of the students."""
+    """Return the marks of ``chapter`` that differ from the marks in Canvas, in the order of the students."""
     if assignment.grading_type in {"pass_fail", "not_graded"}:
         raise CourseError(
             f"The assignment of {chapter} in Canvas is graded as {assignment.grading_type!r}, which has no points. Nothing was sent. In Canvas, "
@@ -239,7 +239,7 @@ def _changes(
 
 
 def _send(assignment: Any, changes: Sequence[CanvasChange]) -> list[CanvasChange]:
-    """Enter the marks, wait for Canvas, and return the marks that Canvas did not accept."""
+    """Enter the marks, wait until Canvas has finished, and return the marks that it did not accept."""
     grades = {one.user: {"posted_grade": format_points(one.after)} for one in changes}
     progress = assignment.submissions_bulk_update(grade_data=grades)
     ends = time.monotonic() + _WAIT_SECONDS

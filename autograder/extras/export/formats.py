@@ -1,7 +1,7 @@
 """Export the marks of a gradebook as files for Canvas, Moodle and spreadsheets.
 
-Canvas: https://community.canvaslms.com, "How do I import grades in the Gradebook?". Moodle: https://docs.moodle.org, "Grade import" and
-the grading worksheet of "Using Assignment".
+The formats are documented by Canvas (https://community.canvaslms.com, "How do I import grades in the Gradebook?") and by Moodle
+(https://docs.moodle.org, "Grade import" and the grading worksheet of "Using Assignment").
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def canvas(found: ClassMarks) -> Table:
 def moodle(found: ClassMarks) -> Table:
     """Return a table for Moodle's grade import ("Grades › Import"), which finds students by ID number or address.
 
-    Raises ``CourseError`` if there is only one chapter: a single assignment needs a worksheet downloaded from Moodle, because participants have different
-    numbers in each assignment.
+    Raises ``CourseError`` if there is only one chapter. Moodle numbers participants differently in each assignment, so a single assignment
+    needs a worksheet downloaded from Moodle.
     """
     if len(found.chapters) == 1:
         raise CourseError(
@@ -110,10 +110,11 @@ def export_marks(
     output: Path | None = None,
     scale: Scale = "",
 ) -> Export:
-    """Export the marks in the gradebook at ``url`` in the format ``to`` ("canvas", "moodle", "csv"), and write them to ``output``.
+    """Export the marks in the gradebook at ``url`` in the format ``to`` ("canvas", "moodle", "csv"), and write them to ``output`` if it is given.
 
     ``roster`` is a downloaded file whose rows and columns are kept. ``columns`` maps a chapter to its column in that
-    file. ``scale`` says what to do if the file has different points for a chapter. If marks could reach the wrong student, raises ``CourseError`` or ``GradebookError`` and writes nothing.
+    file. ``scale`` says what to do if the file has different points for a chapter. If the marks cannot be exported safely, raises
+    ``CourseError`` or ``GradebookError`` and writes nothing.
     """
     if roster is not None and to not in KEYS:
         raise CourseError(

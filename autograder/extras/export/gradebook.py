@@ -1,4 +1,4 @@
-"""Read the class and its marks from a gradebook for an export, and write cells and CSV files that every system reads."""
+"""Read a class's marks from the gradebook for an export, and write cells and CSV files that every system can read."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _CHAPTERS = """
 
 POINTS_POSSIBLE = "    Points Possible"  # spelled as in Canvas's own files
 
-# Characters that start a formula, also in their full-width forms and after leading spaces.
+# Characters that start a formula, including their full-width forms. Spaces may precede them.
 _FORMULA = re.compile(r"\s*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?\Z")
 
@@ -58,7 +58,7 @@ State = Literal["graded", "waits", "missing"]
 
 @dataclass(frozen=True)
 class ChapterBook:
-    """A chapter in a gradebook: the class, the marks, the points of each cell, and the due date (in UTC, without a time zone)."""
+    """A chapter in a gradebook: the class, the marks, the points of each cell, and the due date (UTC, as a naive datetime)."""
 
     class_list: ClassList = field(default_factory=ClassList)
     marks: Mapping[str, SubmissionMarks] = field(default_factory=dict)
@@ -86,7 +86,7 @@ def read_book(url: str, chapter: str) -> ChapterBook | None:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The rules for incomplete marks. ``missing`` is the mark without a submission. With ``partial``, the points so far are exported."""
+    """The rules for exporting incomplete marks. ``missing`` is the mark if there is no submission. With ``partial``, export the points so far."""
 
     missing: Literal["blank", "zero"] = "blank"
     partial: bool = False
@@ -97,7 +97,7 @@ BLANK = Policy()
 
 @dataclass(frozen=True)
 class ClassMarks:
-    """The marks of a class. ``worth`` and ``due`` have a value for each chapter. ``marks`` is by chapter, then by student."""
+    """The marks of a class. ``worth`` and ``due`` give the points and due date of each chapter. ``marks`` maps chapters to students' marks."""
 
     chapters: tuple[str, ...]
     students: tuple[Person, ...]
@@ -125,7 +125,7 @@ class ClassMarks:
         return marks.total if marks.complete or (self.policy.partial and marks.is_graded) else None
 
     def waiting(self) -> list[tuple[str, str]]:
-        """Return chapter and student of every mark that needs manual grading."""
+        """Return the chapter and the student of every mark that needs manual grading."""
         return [(c, s.id) for c in self.chapters for s in self.students if self.state(c, s.id) == "waits"]
 
     def require_distinct(self, what: str, key: Callable[[Person], str]) -> None:
@@ -148,10 +148,10 @@ def chapters_in(url: str) -> list[str]:
 
 
 def read_class(url: str, chapters: Sequence[str], students: Sequence[str] = (), policy: Policy = BLANK) -> ClassMarks:
-    """Return the marks in the gradebook at ``url``, by default of all chapters and students.
+    """Return the marks in the gradebook at ``url``. If ``chapters`` or ``students`` is empty, include all.
 
-    Raises ``CourseError`` for an unknown student or chapter, or if there is no student at all, and ``GradebookError`` if the gradebook
-    cannot be read.
+    Raises ``CourseError`` for an unknown student or chapter, or if there is no student at all. Raises ``GradebookError`` if the
+    gradebook is missing or cannot be read.
     """
     require_version(url)
     known = read_class_list(url)
@@ -183,12 +183,12 @@ def read_class(url: str, chapters: Sequence[str], students: Sequence[str] = (), 
 
 
 def shown(score: float | None) -> str:
-    """Return a mark as text, or an empty text if there is none to export."""
+    """Format a mark as text. The text is empty if ``score`` is None."""
     return "" if score is None else format_points(score)
 
 
 def feedback_text(marks: SubmissionMarks) -> str:
-    """Return one sentence for each cell with its mark and manual comment, for a text field of another system."""
+    """Return text for another system's comment field, with each cell's mark and manual comment, and the late penalty."""
     parts = []
     for cell in marks.cells:
         name = cell.name.removeprefix(CHECK)
@@ -199,18 +199,18 @@ def feedback_text(marks: SubmissionMarks) -> str:
 
 
 def format_points(value: float) -> str:
-    """Return a number of points with a decimal point and without trailing zeros: ``4.5``."""
+    """Format a number of points with a decimal point and without trailing zeros, such as ``4.5``."""
     return f"{value:.6f}".rstrip("0").rstrip(".")
 
 
 def escape_formula(text: str) -> str:
-    """Return text for a cell, with an apostrophe in front if a spreadsheet would read it as a formula. Numbers are not changed."""
+    """Return ``text`` for a cell. If a spreadsheet would read it as a formula, put an apostrophe in front. Numbers are not changed."""
     text = sanitize(text)
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.match(text) else text
 
 
 def sheet_bytes(sheet: Sheet) -> bytes:
-    """Return the CSV file as bytes."""
+    """Return ``sheet`` as the bytes of a CSV file."""
     text = io.StringIO(newline="")
     csv.writer(text, delimiter=sheet.delimiter, lineterminator=sheet.newline).writerows(sheet.rows)
     return ((BOM if sheet.bom else "") + text.getvalue()).encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Put marks into a file downloaded from Canvas or Moodle. Its rows and columns are kept, and ids show whose row is whose."""
+"""Put marks into a file downloaded from Canvas or Moodle. Its rows and columns are kept. Ids show which row belongs to which student."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = [
 _MAX_NAMES = 5
 Ids = Callable[[Person], list[str]]
 Scale = Literal["", "scale", "as-is"]  # with "", different maximum points are an error
-# The values that may identify a student in each column, the most reliable first.
+# For each column, the values that may identify a student. The most reliable column comes first.
 _CANVAS: Mapping[str, Ids] = {
     "ID": lambda s: [s.lms_user_id],
     "SIS User ID": lambda s: [s.lms_user_id, s.id],
@@ -98,7 +98,7 @@ _NO = {
     "nei",
 }
 _NO |= {"nē", "ez", "いいえ", "否", "아니오", "아니요", "لا", "לא"}
-# "Feedback comments" in the languages whose worksheets were seen. In others, only the grades are written.
+# "Feedback comments" in the languages of known worksheets. In other languages, only the grades are written.
 _COMMENT_HEADS = {
     "feedback als kommentar",
     "commentaires de feedback",
@@ -122,7 +122,7 @@ class Roster(Sheet):
 
 @dataclass(frozen=True)
 class Merged:
-    """The rows of the file with the marks, and remarks for the instructor."""
+    """The rows of a downloaded file, filled in with marks, and remarks for the instructor."""
 
     rows: Table
     remarks: tuple[str, ...] = field(default=())
@@ -175,7 +175,7 @@ def merged(
 
 
 def layout_of(roster: Roster, to: str) -> dict[str, int]:
-    """Return the index of each known column, by its English name. In another language, a worksheet's columns are recognized by their content.
+    """Return the index of each known column, by its English name. If a worksheet is in another language, its columns are recognized by their content.
 
     Raises ``CourseError`` if the file does not come from ``to``.
     """
@@ -204,7 +204,7 @@ def layout_of(roster: Roster, to: str) -> dict[str, int]:
 
 
 def _by_content(head: Sequence[str], body: Sequence[Sequence[str]]) -> dict[str, int]:
-    """Return the index of each column that is recognized in a Moodle file in another language, by its English name.
+    """Recognize the columns of a Moodle file in another language. Return the index of each recognized column by its English name.
 
     Moodle always writes a worksheet's columns in the order of ``_WORKSHEET``, possibly with other columns in between (``mod/assign/gradingtable.php``).
     """
@@ -261,7 +261,7 @@ def _is_about_columns(row: Sequence[str], ids: Sequence[int]) -> bool:
 
 
 def matched(students: Iterable[Person], roster: Roster, to: str, layout: Mapping[str, int]) -> dict[int, Person]:
-    """Return the student by row, found by the most reliable id. Raises ``CourseError`` if an id occurs twice or two students match one row."""
+    """Return the student of each row, found by the most reliable id. Raises ``CourseError`` if an id occurs twice or two students match one row."""
     whose: dict[int, Person] = {}
     taken: dict[str, int] = {}
     rows = _student_rows(roster, to, layout)

@@ -27,7 +27,7 @@ _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}  # seconds
 _PARTS = re.compile(r"(\d+(?:\.\d+)?)\s*([mhdw])")
 _LONGEST = dt.timedelta(days=366)
 _COLUMNS = ("chapter", "student", "extension")
-_MAX_SHOWN = 5  # problems of a file in one message
+_MAX_SHOWN = 5  # the most problems of a file that a message lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def extend(
 
 
 def parse_duration(text: str) -> dt.timedelta:
-    """Return a length of time such as ``48h``, ``2d`` or ``1d 12h``. Raises ``CourseError`` for anything else."""
+    """Parse a duration such as ``48h``, ``2d`` or ``1d 12h``. Raises ``CourseError`` if ``text`` is not a duration of at most a year."""
     rest = _PARTS.sub("", text.strip().lower())
     if rest.strip() or not _PARTS.search(text.lower()):
         raise CourseError(f"{text!r} is not a duration. Write a number and m, h, d or w: 90m, 48h, 2d, 1w or 1d 12h.")
@@ -86,7 +86,7 @@ def parse_duration(text: str) -> dt.timedelta:
 
 
 def read_extensions_file(path: Path) -> list[Extension]:
-    """Return the extensions in a CSV file with the columns chapter, student and extension. Raises ``CourseError`` with the file's problems."""
+    """Return the extensions in a CSV file with the columns chapter, student and extension. Raises ``CourseError`` if the file has problems."""
     from autograder.base.spreadsheets import read_sheet
 
     rows = [[cell.strip() for cell in row] for row in read_sheet(path, windows=True).rows]
@@ -140,7 +140,7 @@ def _require_known(course: Course, extensions: Sequence[Extension]) -> None:
 
 
 def grant(course: Course, extensions: Sequence[Extension]) -> list[dict[str, Any]]:
-    """Enter ``extensions``, recompute late penalties, log the changes and refresh the pages. Return each extension as JSON data."""
+    """Enter ``extensions``, recompute late penalties, log mark changes and refresh feedback pages. Return each extension as JSON data."""
     from autograder.classroom.gradebook.entries import enter_extensions, gradebook_url
     from autograder.classroom.gradebook.people import read_marks
     from autograder.classroom.mark_changes import EXTENDED, MarkChange, append_changes, mark_of
@@ -167,7 +167,7 @@ def grant(course: Course, extensions: Sequence[Extension]) -> list[dict[str, Any
 
 
 def _store(course: Course, extensions: Sequence[Extension]) -> None:
-    """Write the course's ``extensions.csv``, from which grading takes the extension of a new submission."""
+    """Add ``extensions`` to the course's ``extensions.csv``. Grading reads the extension of a new submission from this file."""
     from autograder.base.files import write_atomically
     from autograder.classroom.gradebook.entries import EXTENSIONS, read_extensions
 
@@ -181,7 +181,7 @@ def _store(course: Course, extensions: Sequence[Extension]) -> None:
 
 
 def _refresh(course: Course, chapter: str, marks: Mapping[str, float | None]) -> None:
-    """Write the pages of the students in ``marks`` again, and record the marks, so that the next run does not repeat this work."""
+    """Write the feedback pages of the students in ``marks`` again. Record the marks, so that the next run does not repeat this work."""
     from autograder.classroom.delivery import FeedbackWriter, folder_of, make_pages
     from autograder.classroom.gradebook.entries import gradebook_url
     from autograder.classroom.incremental import RunState

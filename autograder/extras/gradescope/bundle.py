@@ -1,4 +1,4 @@
-"""Write the zip from which Gradescope builds a container: the course, this framework, and scripts to set up and run both."""
+"""Write the zip file from which Gradescope builds a container: the course, this framework, and scripts to set up and run both."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _WHEN = (2020, 1, 1, 0, 0, 0)  # a constant time, so that the same course gives 
 def bundle(
     course: Course, chapter: str, output: Path, *, hidden: str = "after_published", unsafe_local: bool = False
 ) -> None:
-    """Write the zip for ``chapter``. It contains the checks, the solutions and the course's secret.
+    """Write the zip file for ``chapter`` to ``output``. It contains the checks, the solutions and the course's secret.
 
-    ``hidden`` says when students see the checks that they cannot run themselves. With ``unsafe_local``, a container without
-    a sandbox also grades. Raises ``CourseError`` if a package of the course is not installed.
+    ``hidden`` says when students see the checks that they cannot run themselves. With ``unsafe_local``, notebooks are graded
+    even if the container has no sandbox. Raises ``CourseError`` if a package of the course is not installed.
     """
     course.require_chapter(chapter)
     settings = {"chapter": chapter, "hidden_checks": hidden, "unsafe_local": unsafe_local}
@@ -87,5 +87,5 @@ def _pinned(name: str, course: Course) -> str:
                 f"Install it with pip install {name}, or remove it from c.Course.packages in {course.root / 'course_config.py'}."
             ) from None
         found = metadata.distribution(owners[0])
-    # No package index has local builds, such as "1.2+local".
+    # Remove the end of a local version such as "1.2+local", because no package index has it.
     return f"{found.metadata['Name']}=={re.sub(r'[+].*', '', found.version)}"

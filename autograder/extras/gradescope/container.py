@@ -28,7 +28,7 @@ _MAX_NAMES = 5
 def main(root: Path) -> int:
     """Grade the submission in ``root/submission``, and write ``root/results/results.json``. Return 1 after an internal error, else 0.
 
-    After an internal error, there is no score, and the instructors see the error. Nothing is raised.
+    After an internal error, there is no score, and only the instructors see the error. No exception is raised.
     """
     started = time.monotonic()
     status = 0
@@ -58,7 +58,7 @@ def _graded(root: Path) -> dict[str, Json]:
 
 
 def _verdict(course: Course, job: Job, *, unsafe_local: bool) -> Verdict:
-    """Grade with Landlock, because containers forbid the namespaces that bubblewrap needs. If Landlock is missing, try bubblewrap."""
+    """Grade ``job`` with Landlock, because containers forbid the namespaces that bubblewrap needs. If Landlock is missing, try bubblewrap."""
     try:
         [verdict] = grade_notebooks(course, [job], confinement="landlock", workers=1)
     except SandboxUnavailable as first:
@@ -75,7 +75,7 @@ def _verdict(course: Course, job: Job, *, unsafe_local: bool) -> Verdict:
 def notebook_of_submission(folder: Path, chapter: str) -> tuple[Path | None, str]:
     """Return the notebook to grade, or None and the reason why there is none.
 
-    This is ``chapter.ipynb`` in the outermost folder that has it. Without such a file, it is the only notebook. Links are not followed.
+    The notebook is ``chapter.ipynb`` in the outermost folder that contains one. If none does, it is the only notebook. Links are ignored.
     """
     found = [
         path
@@ -110,7 +110,7 @@ def _tell(root: Path, verdict: Verdict) -> None:
         metadata = json.loads((root / "submission_metadata.json").read_text(encoding="utf-8"))
         total = float(metadata["assignment"]["total_points"])
     except (OSError, ValueError, KeyError, TypeError):
-        return  # grading does not need it
+        return  # grading does not need this file
     if verdict.status == "graded" and abs(total - verdict.max_score) > 1e-9:
         sys.stdout.write(
             f"The assignment is set to {pluralize(total, 'point')} on Gradescope, but these checks give {number(verdict.max_score)}. "

@@ -45,7 +45,7 @@ def results_of(course: Course, verdict: Verdict, hidden: str) -> dict[str, Json]
 
 
 def failure(why: str) -> dict[str, Json]:
-    """Return the results if the grader itself failed: no score, and ``why`` for the instructors only."""
+    """Return results without a score, for a failure of the grader itself. Only the instructors see ``why``."""
     return _no_score(_RECEIVED + _NOT_YOURS, why)
 
 
@@ -70,7 +70,7 @@ def _tests(exercise: ExerciseVerdict, number: int, hidden: str) -> list[dict[str
         "number": str(number),
         "status": "passed" if exercise.status == "passed" else "failed",
         "output": _text(exercise.message),
-        # The test's name also shows the points of hidden checks.
+        # The test's name shows a score that includes hidden checks.
         "visibility": "visible" if visible and all(c.visible for c in exercise.checks) else hidden,
         **alone,
     }

@@ -22,9 +22,9 @@ AUTOTEST = "__autotest__"
 
 
 class StudentNameRewriter(ast.NodeTransformer):
-    """A rewriter of test code that makes names of exercises refer to the student's: ``f(2)`` becomes ``student.f(2)``.
+    """A rewriter that makes test code use the student's functions and variables: ``f(2)`` becomes ``student.f(2)``.
 
-    ``functions`` and ``variables`` contain the names of exercises. ``own`` contains names that the test binds, which stay the same.
+    ``functions`` and ``variables`` contain the names of exercises. ``own`` contains names that the test binds itself, which do not change.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class StudentNameRewriter(ast.NodeTransformer):
         return bool(names & (self.functions | self.variables | self.answers))
 
     def whole(self, node: ast.AST) -> bool:
-        """Return whether ``node`` is a student's variable, an unchanged return value, or an attribute of an object."""
+        """Return whether ``node`` is just a student's variable or return value, or an attribute, method call or length of an object."""
         if isinstance(node, ast.Name):
             return node.id in self.variables or node.id in self.answers
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args:
@@ -72,7 +72,7 @@ class StudentNameRewriter(ast.NodeTransformer):
 
 
 def translate_assertion(node: ast.stmt, student: StudentNameRewriter) -> list[str] | None:
-    """Return lines that are equivalent to an assertion, or None if no helper is equivalent to it."""
+    """Return lines of a check that are equivalent to an assertion, or None if no helper is equivalent to the assertion."""
     if isinstance(node, ast.Assert):
         return _condition(node.test, student)
     tried = without_raises(node)
@@ -282,7 +282,7 @@ def probe(function, *values):
 def as_probe(body: Sequence[ast.stmt], answers: Sequence[str], *, hidden: bool) -> str:
     """Return the source of a probe that runs ``body`` next to the student's code and reports failures as readable messages.
 
-    If ``answers`` are given, the probe runs ``body`` only once one of these variables has a value.
+    If ``answers`` are given, the probe runs ``body`` only if at least one of these variables has a value.
     """
     plain = _Said(hidden=hidden)
     code = "\n".join(ast.unparse(ast.fix_missing_locations(plain.visit(without_raises(node)))) for node in body)

@@ -19,7 +19,7 @@ __all__ = ["Check", "NewChapter", "NotImported", "code_of", "leave", "mark_by_ha
 
 @dataclass(frozen=True)
 class NotImported:
-    """A part of the notebook that is not imported as a check, with its place in the source and the reason."""
+    """A part of the notebook that is not imported as a check, with its place in the notebook and the reason."""
 
     where: str
     why: str
@@ -30,7 +30,7 @@ class NotImported:
 
 @dataclass
 class Check:
-    """A check of an exercise, made from a test. ``ways`` contains its possible forms. ``chosen`` is set once all forms have been run."""
+    """A check of an exercise, made from a test. ``ways`` contains its possible forms. ``chosen`` is the form to use, once all forms have been run."""
 
     exercise: str
     method: str
@@ -53,20 +53,16 @@ class NewChapter:
     exercises: list[Exercise] = field(default_factory=list)
     parts: dict[int, list[Part]] = field(default_factory=dict)  # the parts of each answer, by the number of its cell
     by_hand: dict[int, tuple[str, Fraction]] = field(default_factory=dict)  # manually graded answers: name and points
-    marked_by_hand: dict[str, Fraction] = field(default_factory=dict)  # exercises without a test that could be imported
+    marked_by_hand: dict[str, Fraction] = field(default_factory=dict)  # points of exercises without an importable test
     checks: list[Check] = field(default_factory=list)
     left: list[NotImported] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    spare: list[tuple[int, Test]] = field(
-        default_factory=list
-    )  # tests that are left out, whose points go to other checks
-    kept_tests: dict[int, list[Test]] = field(
-        default_factory=dict
-    )  # tests that stay as cells, by the number of the cell
+    spare: list[tuple[int, Test]] = field(default_factory=list)  # left-out tests whose points go to other checks
+    kept_tests: dict[int, list[Test]] = field(default_factory=dict)  # tests that stay as cells, by cell number
     program: list[Statement] = field(default_factory=list)
     ran: AsItIs = field(default_factory=AsItIs)
     fails: set[str] = field(default_factory=set)  # the sources of cells that fail although all exercises are solved
-    modules: list[str] = field(default_factory=list)  # the modules next to the notebook that it imports
+    modules: list[str] = field(default_factory=list)  # the modules that the notebook imports from files next to it
 
     @property
     def look(self) -> str:
@@ -86,7 +82,7 @@ class NewChapter:
         return [check for check in self.checks if check.exercise == exercise]
 
     def give(self, exercise: str, points: Fraction) -> None:
-        """Distribute ``points`` among the exercise's checks that have points. If none has points, its last check gets them."""
+        """Distribute ``points`` among the exercise's checks that have points. If none has points, the exercise's last check gets them."""
         checks = self.checks_of(exercise)
         paid = [check for check in checks if check.points]
         if not paid:
@@ -115,7 +111,7 @@ class NewChapter:
 
 
 def _written_lines(number: int, piece: Piece) -> Iterator[tuple[int, int]]:
-    """Yield the lines of a cell that students write, each as the cell's number and the line's number."""
+    """Yield (cell number, line number) for each line of a cell that students write."""
     if isinstance(piece, ManualCell):
         yield from ((number, line) for line, _ in enumerate(code_of(piece).splitlines(), 1))
     elif isinstance(piece, AnswerCell):
@@ -141,7 +137,7 @@ def program_of(original: Original, ran: AsItIs | None = None) -> list[Statement]
 
 
 def planned(original: Original, name: str, ran: AsItIs | None = None) -> NewChapter:
-    """Plan the chapter for an original notebook. ``ran`` is the result of running the notebook unchanged."""
+    """Plan the chapter ``name`` for an original notebook. ``ran`` is the result of running the notebook unchanged."""
     chapter = NewChapter(name, original, notes=list(original.notes), ran=ran or AsItIs())
     pieces = original.pieces
     chapter.program = program_of(original, ran)
@@ -183,7 +179,7 @@ def _used_later(chapter: NewChapter) -> frozenset[str]:
 
 
 def _keep_names(chapter: NewChapter) -> None:
-    """Keep the statements of visible tests that bind names for later cells. They go into a cell below the test."""
+    """Keep those statements of visible tests that bind names for later cells, in a cell below the test."""
     pieces = chapter.original.pieces
     for number, piece in enumerate(pieces):
         if not isinstance(piece, Test) or piece.hidden or any(t is piece for t in chapter.kept_tests.get(number, ())):
@@ -283,7 +279,7 @@ def _given_to_exercises(chapter: NewChapter, tests: Sequence[tuple[int, Test, Bo
 
 
 def _defined_again(chapter: NewChapter, number: int, body: Sequence[ast.stmt]) -> str:
-    """Return a name that a test uses and whose last definition above the test is in an answer cell that is not an exercise, or ""."""
+    """Return a name that the test uses and whose last definition above it is in a manually graded cell, or "" if there is none."""
     for name in references_of(body, chapter.names()):
         origin = max((s.origin for s in chapter.program if name in s.binds and s.origin < number), default=-1)
         if origin in chapter.by_hand:
@@ -299,7 +295,7 @@ def _asked_for(chapter: NewChapter, number: int, test: Test, body: Sequence[ast.
 
 
 def _divided(chapter: NewChapter, found: _Assigned, exercise: Exercise) -> _Assigned:
-    """Return ``found`` with the statements that test only ``exercise`` split off from the tests of other exercises."""
+    """Return ``found``, in which statements that test only ``exercise`` are split off from the tests of other exercises."""
     result: _Assigned = []
     for number, test, body, other in found:
         owners = [

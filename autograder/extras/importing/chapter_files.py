@@ -66,9 +66,9 @@ def solutions_text(chapter: NewChapter, files: Collection[str]) -> str:
 
 
 def _with_own_imports(chapter: NewChapter, statement: Statement) -> str:
-    """Return the text of a statement. If a function uses imports that are only in answer cells, copy them into its body.
+    """Return the text of a statement. If it is a function that uses imports from answer cells, copy these imports into its body.
 
-    Students do not get the imports of answer cells, so a function that is put into their notebook needs its own.
+    Students do not get the imports of answer cells, so a function that is put into their notebook needs its own imports.
     """
     pieces = chapter.original.pieces
     imports = [s for s in chapter.program if s.is_import and s.binds & statement.uses]
@@ -122,7 +122,7 @@ def _without_star(statement: Statement, used: Collection[str]) -> str:
 
 
 def _wanted_by_checks(chapter: NewChapter) -> set[str]:
-    """Return the names that checks and their probes use from the solutions."""
+    """Return the names in the solutions that checks and their probes use."""
     wanted: set[str] = set()
     for check in chapter.checks:
         for way in [check.chosen] if check.chosen else check.ways:
@@ -158,7 +158,7 @@ def checks_text(chapter: NewChapter, *, every_way: bool = False) -> str:
 def hidden_assertions(chapter: NewChapter) -> tuple[int, int]:
     """Return the number of assertions in the notebook's hidden tests, and in the checks made from these tests.
 
-    A call of a helper counts as many assertions as the helper makes. A test that only has to run counts as one assertion.
+    A call of a helper counts as all assertions in the helper. A test that only has to run counts as one assertion.
     """
     helpers = {s.node.name: s.node.body for s in chapter.program if isinstance(s.node, ast.FunctionDef)}
     tests = [p for p in chapter.original.pieces if isinstance(p, Test) and p.hidden]
@@ -319,7 +319,7 @@ def _constant(check: Check, way: Way) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a string as Python code. If it has several lines, so does the code."""
+    """Return a Python literal for ``text``. If the text has several lines, so does the literal."""
     if "\n" in text and "'''" not in text:
         return f"r'''{text}'''"
     return f'"{text}"' if text.isidentifier() else repr(text)
@@ -417,7 +417,7 @@ def _cells(chapter: NewChapter) -> Iterator[dict[str, Json]]:
 
 
 def _given(chapter: NewChapter, number: int, cell: dict[str, Json]) -> Iterator[dict[str, Json]]:
-    """Yield a cell that students get with its code. Imports that fail here go into a separate cell, so that the other statements run."""
+    """Yield a cell whose code students get. Imports that fail here go into a separate cell, so that the cell's other statements run."""
     lines = str(cell["source"]).splitlines()
     tree = parsed_cell(str(cell["source"]))
     failed = [s for s in (tree.body if tree is not None else ()) if (number, s.lineno) in chapter.ran.failed]
@@ -463,7 +463,7 @@ def _worth(points: Fraction) -> float | int:
 
 
 def _cleaned(cell: Mapping[str, Json]) -> dict[str, Json]:
-    """Return a cell of the source without outputs and without the metadata of other tools."""
+    """Return a cell of the original notebook without outputs and without the metadata of other tools."""
     kind = cell.get("cell_type") if cell.get("cell_type") in {"code", "markdown", "raw"} else "raw"
     metadata = cell.get("metadata") if isinstance(cell.get("metadata"), dict) else {}
     assert isinstance(metadata, Mapping)  # noqa: S101 - as was just checked

@@ -110,7 +110,7 @@ def _error_of(code: ast.Module, where: str, names: dict[str, Any]) -> str:
 def trial_failures(folder: Path, chapter: str) -> dict[str, Any]:
     """Run every check on the reference. Return ``{"checks": {exercise: {check: {"why": …, "unwritten": …}}}}``.
 
-    ``why`` says why the reference fails the check, and ``unwritten`` why the check cannot be recorded for students. Both are "" if
+    ``why`` says why the reference fails the check, and ``unwritten`` why the check cannot be recorded for students. Each is "" if
     there is no such reason. If the chapter cannot be loaded, return ``{"error": …}``.
     """
     course = load_course(folder)
@@ -156,9 +156,9 @@ _SECONDS = 300.0  # the limit for one run of all checks of a chapter
 
 
 def choose_forms(chapter: NewChapter, outcomes: Mapping[str, Mapping[str, Mapping[str, str]]]) -> None:
-    """Choose a form for each check, and leave out checks without a possible form.
+    """Choose a form for each check, and leave out checks for which no form works.
 
-    ``outcomes`` is the value of ``"checks"`` in the result of ``trial_failures``. A check's name there ends in its form, as in
+    ``outcomes`` is the value of ``"checks"`` in the result of ``trial_failures``. In it, a check's name ends in its form, as in
     ``test_a__probe``.
     """
     whys = {id(c): _choose(chapter, c, outcomes.get(c.exercise, {})) for c in chapter.checks}
@@ -191,7 +191,7 @@ def _choose(chapter: NewChapter, check: Check, outcomes: Mapping[str, Mapping[st
     untried = {"why": "it was not tried", "unwritten": ""}
     told = {way.kind: outcomes.get(f"{check.method}__{way.kind}", untried) for way in check.ways}
     fine = [way for way in check.ways if not told[way.kind]["why"]]
-    # ``check()`` cannot replay all of a check in plain Python, so a solution that fails in grading could pass in the notebook.
+    # ``check()`` cannot fully replay a check in plain Python, so a solution that fails in grading could pass in the notebook.
     seen = [way for way in fine if way.kind != "python" and not told[way.kind]["unwritten"]]
     why = next(
         (told[way.kind]["why"] for way in check.ways if told[way.kind]["why"]), "it cannot be written as a check"
@@ -233,9 +233,9 @@ def _drop(chapter: NewChapter, check: Check, why: str) -> None:
 
 
 def leave_out_failing(chapter: NewChapter, error: str, files: Mapping[str, bytes]) -> bool:
-    """Leave out the statement or the form of a check that makes loading the chapter fail with ``error``.
+    """Leave out what makes loading the chapter fail with ``error``: a statement, or forms of checks.
 
-    Return False if ``error`` does not show which one. ``files`` contains the chapter's files.
+    Return False if ``error`` does not show what to leave out. ``files`` contains the chapter's files.
     """
     if unknown := re.search(r"cannot import name '(\w+)'", error):
         before = sum(len(check.ways) for check in chapter.checks)

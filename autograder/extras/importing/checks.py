@@ -66,9 +66,9 @@ class Way:
 
 
 def body_of(test: Test, program: Sequence[Statement], error: str = "") -> Body:
-    """Return the statements of a cell of tests. If the cell defines one function and calls it, return its body.
+    """Return the statements of a cell of tests. If the cell defines one function and calls it, return the function's body.
 
-    ``program`` contains the statements of the notebook, and ``error`` is the test's error with the notebook's own solutions, if any.
+    ``program`` contains the statements of the notebook, and ``error`` is the error that its own solutions cause in the test, if any.
     """
     tree = parsed_cell(test.code)
     if tree is None:
@@ -121,7 +121,7 @@ def _runs(statements: Sequence[ast.stmt], used: Collection[str], program: Sequen
 def assertions_in(
     body: Iterable[ast.stmt], helpers: Mapping[str, Sequence[ast.stmt]], seen: frozenset[str] = frozenset()
 ) -> int:
-    """Return how many assertions statements make. A call of a helper adds the helper's assertions. A loop counts only once.
+    """Return how many assertions the statements in ``body`` make. A call of a helper adds the helper's assertions. A loop counts only once.
 
     ``helpers`` contains the bodies of the functions that the statements may call. A ``raise`` counts as an assertion.
     """
@@ -154,7 +154,7 @@ def title_of(test: Test, body: Body) -> str:
 
 
 def references_of(body: Sequence[ast.stmt], names: NamesInTests) -> frozenset[str]:
-    """Return the names of exercises that statements use, directly or through the notebook or an earlier test."""
+    """Return the names of exercises that statements use, directly, or through other code in the notebook or an earlier test."""
     asked = names_in(ast.Module(list(body), [])) | {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)}
     targets = names.functions | names.variables
     through = slice_of(asked - targets - locals_of(body), names.program, without=targets)
@@ -259,7 +259,7 @@ def _line(node: ast.stmt, student: StudentNameRewriter, *, plain: bool, hidden: 
         and isinstance(node.value.func, ast.Attribute)
         and student.whole(node.value)
     ):
-        return [ast.unparse(student.changed(node.value))]  # an object is used
+        return [ast.unparse(student.changed(node.value))]  # a call of an object's method
     if isinstance(node, ast.Import | ast.ImportFrom | ast.Pass):
         return [] if isinstance(node, ast.Pass) else ast.unparse(node).splitlines()
     if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
@@ -304,7 +304,7 @@ def _plain_assertion(node: ast.stmt, student: StudentNameRewriter, *, hidden: bo
 
 
 class _Plainly(ast.NodeTransformer):
-    """A rewriter that turns a test's assertions into failures of a check and takes names from the student."""
+    """A rewriter that turns a test's assertions into failures of a check and makes names refer to the student's objects."""
 
     def __init__(self, student: StudentNameRewriter, *, hidden: bool, message: str) -> None:
         self.student, self.hidden, self.message = student, hidden, message
@@ -339,7 +339,7 @@ def _calls(node: ast.stmt, function: ast.FunctionDef) -> bool:
 
 
 def _shown(last: ast.Expr, test: Test) -> ast.stmt | None:
-    """Return the statement to use for a test's last expression: in Otter, an assertion. Return None if it is a number of points."""
+    """Return the statement that replaces a test's last expression. In Otter, it is an assertion. Return None if it is a number of points."""
     value = last.value
     if _asserts(last):
         return last
@@ -362,7 +362,7 @@ def _shown(last: ast.Expr, test: Test) -> ast.stmt | None:
 
 
 def _expression(text: str | None) -> ast.expr | None:
-    """Return printed text as an expression if it is a value, such as a number, a list or ``array([1, 2])``, else None."""
+    """Parse printed text as an expression. Return None if it is not a value such as a number, a list or ``array([1, 2])``."""
     try:
         tree = ast.parse((text or "").strip(), mode="eval").body
         if isinstance(tree, ast.Call) and getattr(tree.func, "id", "") == "array" and not tree.keywords:
@@ -386,7 +386,7 @@ def _asserts(node: ast.AST) -> bool:
 
 
 def _prints(node: ast.AST) -> bool:
-    """Return whether ``node`` calls a function with a ``print`` call as an argument, whose output would mix with the grader's."""
+    """Return whether ``node`` passes a ``print`` call to a function. The printed text would mix with the grader's output."""
     return isinstance(node, ast.Call) and any(
         isinstance(a, ast.Call) and getattr(a.func, "id", "") == "print" for a in node.args
     )

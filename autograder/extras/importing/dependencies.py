@@ -17,12 +17,12 @@ from autograder.sandbox.packages import PackageMissing, top_level_paths
 __all__ = ["files_of", "modules_beside", "packages_of"]
 
 _ALWAYS = frozenset({"autograder", "IPython", "otter", "pytest", "nose"})
-_LARGEST = 64 << 20  # bytes of all files together, which is the limit of a release
+_LARGEST = 64 << 20  # the most bytes of all files together, as in a release
 _MOST_LOOKED_AT = 2000
 
 
 def files_of(path: Path, document: Mapping[str, Json], named: Sequence[str], notes: list[str]) -> dict[Path, str]:
-    """Return the files next to the notebook that the notebook or its modules mention, with their paths in the chapter's folder.
+    """Return the files next to the notebook that it or its modules mention, mapped to their paths in the chapter's folder.
 
     A message about each missing or too large file is added to ``notes``.
     """
@@ -87,7 +87,7 @@ def _beside(folder: Path) -> list[Path]:
 
 
 def packages_of(course: Course, program: Sequence[Statement], files: Mapping[Path, str], notes: list[str]) -> list[str]:
-    """Return packages that the notebook or its modules import and the course does not list.
+    """Return the packages that the notebook or its modules import, but that the course does not list.
 
     A message about each package that is not installed is added to ``notes``.
     """

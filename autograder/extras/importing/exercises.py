@@ -1,4 +1,4 @@
-"""Split the cells of an answer into exercises, stubs and given code."""
+"""Split answer cells into exercises with stubs, and code that is given to students."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _PLACEHOLDER = re.compile(r"^\s*(\.\.\.|pass|# YOUR CODE HERE|raise NotImplement
 
 @dataclass
 class Exercise:
-    """The part that students write in one stub: a function, or variables (``answers``).
+    """An exercise: the function, class or variables (``answers``) that students write in one stub.
 
-    ``origin`` is the number of its cell. ``targets`` contains the names that it defines, and ``statements`` those of its solution.
+    ``origin`` is the number of its cell. ``targets`` contains the names that it defines. ``statements`` contains its solution.
     """
 
     name: str
@@ -42,11 +42,11 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of an answer cell: an exercise, or else the code ``shown`` that students get."""
+    """A part of an answer cell: an exercise or, if that is None, the code ``shown`` that students get."""
 
     exercise: Exercise | None
     shown: str = ""
-    untested: tuple[str, ...] = ()  # names in ``shown`` that students define without a check
+    untested: tuple[str, ...] = ()  # names in ``shown`` that students define but no test uses
 
 
 @dataclass
@@ -67,7 +67,7 @@ class _Chunk:
 
 
 def exercise_name(question: str, taken: Collection[str]) -> str:
-    """Return a name for an exercise whose answers are variables: the question's name, made a Python name that is not ``taken``."""
+    """Return a name for an exercise whose answers are variables: ``question``, changed into a valid Python name that is not in ``taken``."""
     name = re.sub(r"\W+", "_", question, flags=re.ASCII).strip("_") or "question"
     if not name.isidentifier() or keyword.iskeyword(name):
         name = f"question_{name}"
@@ -81,8 +81,8 @@ def exercise_name(question: str, taken: Collection[str]) -> str:
 def parts_of(answer: AnswerCell, origin: int, tested: Collection[str], taken: set[str]) -> list[Part] | None:
     """Return the parts of an answer cell in order, or None if no part can be an exercise.
 
-    ``tested`` contains the names that tests use. ``taken`` contains names that no new exercise may have. The names of the exercises
-    are added to ``taken``.
+    ``tested`` contains the names that tests use. ``taken`` contains names that no new exercise may have. The names of the new
+    exercises are added to it.
     """
     chunks = _chunks(answer, origin)
     if not chunks:
@@ -167,7 +167,7 @@ def _bound_in_order(chunk: _Chunk) -> list[str]:
 
 def _of_function(answer: AnswerCell, origin: int, chunk: _Chunk, helpers: Sequence[_Chunk]) -> Exercise:
     function = chunk.function
-    assert function is not None  # noqa: S101 - callers pass only such chunks
+    assert function is not None  # noqa: S101 - callers pass only chunks with a function
     stub = "\n\n\n".join(_stub(one) for one in (*helpers, chunk))
     return Exercise(
         function.name,
@@ -206,9 +206,9 @@ def _of_variables(
 
 
 def _stub(chunk: _Chunk) -> str:
-    """Return a function with its docstring and an empty body. Lines of the body that students may see become comments."""
+    """Return the chunk's function with its docstring and an empty body. Body lines that students may see become comments."""
     function = chunk.function
-    assert function is not None  # noqa: S101 - callers pass only such chunks
+    assert function is not None  # noqa: S101 - callers pass only chunks with a function
     if isinstance(function, ast.ClassDef):
         return _class_stub(function)
     lines = chunk.statement.text.splitlines()
@@ -225,7 +225,7 @@ def _stub(chunk: _Chunk) -> str:
     while head and not documented and head[-1].strip().startswith("#"):
         head.pop()
     indent = " " * body.col_offset
-    # Collect the lines that students may see below the docstring, or below the ``def``.
+    # Collect the lines that students may see and that are below the docstring (without one, below the ``def``).
     above = len(head)
     shown: list[str] = []
     seen = 0
@@ -274,7 +274,7 @@ def _comments(shown: Sequence[str]) -> Iterator[str]:
 
 
 def _joined(parts: Sequence[Part]) -> list[Part]:
-    """Join neighboring parts of given code."""
+    """Join neighboring parts that are not exercises."""
     found: list[Part] = []
     for part in parts:
         if part.exercise is None and not part.shown.strip():

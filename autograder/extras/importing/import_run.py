@@ -90,11 +90,11 @@ def import_notebook(course: Course, path: Path, name: str | None = None, *, unsa
 
 
 _MISSING = "The notebook imports {0}, which is not installed here. Install it, add it to c.Course.packages, and import the notebook again."
-_ROUNDS = 6  # attempts to repair the chapter
+_ROUNDS = 6  # the most attempts to repair the chapter
 
 
 def _places(found: Mapping[str, Any]) -> dict[tuple[int, int], Any]:
-    """Return a mapping from JSON, with each text key converted to a pair of cell number and line number."""
+    """Convert each key of a mapping from JSON, such as ``2:5``, to a pair of cell number and line number."""
     return {(int(origin), int(line)): value for key, value in found.items() for origin, line in [key.split(":")]}
 
 
@@ -135,7 +135,7 @@ def _put_all(course: Course, files: Mapping[str, bytes]) -> None:
 
 
 def _nothing_runs(chapter: NewChapter, missing: Sequence[str]) -> str:
-    """Return a message that says why no exercise is left after the unchanged notebook was run."""
+    """Return a message that says why running the unchanged notebook left no exercise."""
     pieces = chapter.original.pieces
     errors = [(number, error) for (number, _), error in sorted(chapter.ran.failed.items())]
     errors = [e for e in errors if not e[1].startswith("not run")] or errors
@@ -194,7 +194,7 @@ def _files(chapter: NewChapter, beside: Sequence[str], *, every_way: bool = Fals
 
 
 def _copy_course(course: Course, root: Path) -> None:
-    """Copy the files that a chapter needs to run: configuration, Python files, and the notebooks of the other chapters."""
+    """Copy the Python files that a chapter needs to run to ``root``, and link the folders of the other chapters' notebooks."""
     ignored = shutil.ignore_patterns("__pycache__", ".*")
     root.mkdir()
     for path in course.root.glob("*.py"):

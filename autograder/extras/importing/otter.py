@@ -1,6 +1,6 @@
 """Read an Otter master notebook and split it into its parts.
 
-Both formats are supported: blocks that raw cells delimit, and the older format, in which a text cell starts the question.
+Both formats are supported: blocks between raw cells, and the older format, in which a text cell starts each question.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def without_ignored(source: str) -> str:
 
 
 def lines_of(source: str) -> list[SourceLine]:
-    """Return the lines of a code cell, and for each, whether it is part of a solution and what students see instead."""
+    """Return the lines of a code cell. Each says whether it is part of a solution, and what students see instead."""
     found: list[SourceLine] = []
     solution = prompted = prompt = plugin = False
     for line in without_ignored(source).splitlines():
@@ -96,7 +96,7 @@ def lines_of(source: str) -> list[SourceLine]:
 
 
 def test_of(where: str, question: str, cell: Mapping[str, Json]) -> tuple[Test, Json]:
-    """Return a cell of tests, and the points that it states. The points are None if the cell states no points."""
+    """Return the test in ``cell``, and the points that the cell states, or None if it states none."""
     source = text_of(cell.get("source"))
     config: Mapping[str, Json] = {}
     hidden = False
@@ -122,7 +122,7 @@ def test_of(where: str, question: str, cell: Mapping[str, Json]) -> tuple[Test, 
 
 
 def _simple(text: str) -> Mapping[str, Json]:
-    """Return a test's settings, or none if they cannot be read as YAML. A test's message, for example, may contain any characters."""
+    """Return a test's settings. Settings that are not valid YAML are ignored, because a test's message may contain any characters."""
     import yaml  # noqa: PLC0415 - only an Otter notebook needs it
 
     if len(text) > 20_000:
@@ -152,10 +152,10 @@ def _printed(outputs: Json) -> str | None:
 def distribute_points(
     where: str, config: Mapping[str, Json], tests: Sequence[tuple[Test, Json]]
 ) -> tuple[list[Test], list[str]]:
-    """Return the tests with their points, and notes about them.
+    """Return the tests with their points, and notes for the author.
 
-    A question without points is worth 1 point. Points that tests state are used first. The rest of the question's points is
-    distributed evenly among the other tests.
+    A question is worth 1 point if neither it nor its tests state points. Tests that state points keep them. The question's
+    remaining points are divided equally among its other tests.
     """
     if not tests:
         return [], []
@@ -252,7 +252,7 @@ def is_otter(cells: Sequence[Mapping[str, Json]]) -> bool:
 
 
 def read_otter(cells: Sequence[Mapping[str, Json]]) -> Original:
-    """Split a notebook in Otter format. Raises ``ImportRefusedError`` if its blocks do not match."""
+    """Split a notebook in Otter format. Raises ``ImportRefusedError`` if a question is not marked up correctly."""
     reader = _OtterReader()
     for number, cell in enumerate(cells, 1):
         reader.read(f"cell {number}", cell)
@@ -268,7 +268,7 @@ def _opens(cell: Mapping[str, Json]) -> bool:
 
 
 def _boundary(cell: Mapping[str, Json]) -> tuple[str, str]:
-    """Return the marker of a cell that starts or ends a block, such as ``BEGIN TESTS``, and the YAML below it, or two empty texts."""
+    """Return the marker of a cell that starts or ends a block, such as ``BEGIN TESTS``, and the YAML below it. Return two empty strings for any other cell."""
     source, kind = text_of(cell.get("source")), cell.get("cell_type")
     fenced = _FENCE.match(source) if kind == "markdown" else None
     if kind != "raw" and not fenced:
@@ -280,7 +280,7 @@ def _boundary(cell: Mapping[str, Json]) -> tuple[str, str]:
 
 
 class _OtterReader:
-    """A reader that processes one cell after the other and knows the current block."""
+    """A reader that processes cells in order and keeps track of the current block."""
 
     def __init__(self) -> None:
         self.pieces: list[Piece] = []
@@ -289,7 +289,7 @@ class _OtterReader:
         self.names: set[str] = set()
         self.question: _Question | None = None
         self.block = ""  # PROMPT, SOLUTION or TESTS
-        self.old = False  # the question is in a text cell, and no cell ends it
+        self.old = False  # whether the question starts in a text cell, and no cell ends it
 
     def read(self, where: str, cell: Mapping[str, Json]) -> None:
         """Process one cell."""
@@ -425,7 +425,7 @@ class _OtterReader:
 
 
 def _by_hand(question: _Question) -> Iterator[Piece]:
-    """Yield the cells of a manually graded answer: the prompt, or the solution's cells as students get them. The first has the points."""
+    """Yield the cells of a manually graded answer: the prompt, or the solution's cells as students get them. The first cell has the points."""
     points = question.config.get("points")
     worth = points if isinstance(points, int | float) and not isinstance(points, bool) else 1
     answer = "\n\n".join(text_of(cell.get("source")) for _, cell in question.solution)

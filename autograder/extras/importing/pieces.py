@@ -1,4 +1,4 @@
-"""The parts of an instructor's notebook, for any tool."""
+"""Data types for the parts of an instructor's notebook, whichever tool it was written for."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ImportRefusedError(CourseError):
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """One line of an answer cell: ``solved`` in the solution, and ``shown`` to students. None means that a line is left out."""
+    """One line of an answer cell: its text ``solved`` in the solution, and the text ``shown`` to students. None means that the line is left out."""
 
     solved: str | None
     shown: str | None
@@ -31,7 +31,7 @@ class SourceLine:
 
 @dataclass(frozen=True, slots=True)
 class CopiedCell:
-    """A cell that goes into the chapter's notebook as it is. ``cell`` is its JSON."""
+    """A cell that is copied into the chapter's notebook unchanged. ``cell`` is its JSON."""
 
     where: str
     cell: Mapping[str, Json]
@@ -48,7 +48,7 @@ class ManualCell:
 
 @dataclass(frozen=True, slots=True)
 class AnswerCell:
-    """A code cell with a solution. ``question`` is the name of its question in the source."""
+    """A code cell with a solution. ``question`` is the name of its question in the original notebook."""
 
     where: str
     question: str
@@ -61,16 +61,16 @@ class AnswerCell:
 
     @property
     def shown(self) -> str:
-        """The cell as students see it in the source."""
+        """The cell as the original notebook shows it to students."""
         return "\n".join(line.shown for line in self.lines if line.shown is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A cell of tests, or the hidden part of one.
+    """A cell of tests, or the hidden part of such a cell.
 
-    ``question`` is the test's question, or "" if the source does not name one. ``expected`` is the text that the test's last expression
-    has to print. With ``after_visible``, the tests before this one have to pass as well.
+    ``question`` is the name of the test's question, or "" if it has none. ``expected`` is the text that the test's last expression has
+    to print. With ``after_visible``, the test earns points only if the tests before it pass, too.
     """
 
     where: str
@@ -91,7 +91,7 @@ Piece = CopiedCell | ManualCell | AnswerCell | Test
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """A notebook as it was read: its tool, its parts in order, files that it names, and notes for the author."""
+    """The contents of a notebook: the tool it was written for, its parts in order, the files that it names, and notes for the author."""
 
     tool: str
     pieces: Sequence[Piece]
@@ -111,7 +111,7 @@ def code_cell(source: str, **marks: Json) -> dict[str, Json]:
 
 
 def may_fail(cell: dict[str, Json]) -> dict[str, Json]:
-    """Tag a cell as allowed to fail, because students have not filled it in yet when the chapter is tried. Return the cell."""
+    """Tag a cell as allowed to fail, because it is still blank when the chapter is tried. Return the cell."""
     cell["metadata"]["tags"] = list(dict.fromkeys([*cell["metadata"].get("tags", []), MAY_FAIL]))
     return cell
 

@@ -1,4 +1,4 @@
-"""Treat a notebook's code as one program, and find the statements a name depends on."""
+"""Treat a notebook's code as one program, and find the statements that a name depends on."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ Place = tuple[int, int]  # the number of a cell, and a line in it
 class AsItIs:
     """The result of running the notebook unchanged, with its solutions and all its tests.
 
-    ``failed`` gives the error of each statement that failed or did not run after an error, and ``stars`` the names that each
-    star import binds.
+    ``failed`` gives the error of each statement that failed or was skipped after an error. ``stars`` gives the names that each star
+    import binds.
     """
 
     failed: dict[Place, str] = field(default_factory=dict)
@@ -135,7 +135,7 @@ def names_in(node: ast.AST) -> frozenset[str]:
 
 
 def locals_of(body: Iterable[ast.stmt]) -> frozenset[str]:
-    """Return the names that statements bind."""
+    """Return the names that the statements in ``body`` bind."""
     found: set[str] = set()
     for statement in body:
         found |= _bound(statement)[0]

@@ -77,7 +77,7 @@ def _by_hand(where: str, cell: Mapping[str, Json], source: str, name: str) -> Ma
     if marks.get("task") is True:
         return ManualCell(where, changed)  # nbgrader removes the mark scheme from the students' version
     if cell.get("cell_type") == "code":
-        # The stub must not raise, because it is run together with all other cells, solved or not.
+        # The stub must not raise an error, because it runs with all other cells even if it is not filled in.
         answer = AnswerCell(where, name, _lines(source, blank=_BLANK_CODE[:1]))
         shown = "\n".join(
             line for line in answer.shown.splitlines() if not line.strip().startswith("raise NotImplementedError")
@@ -90,7 +90,7 @@ def _by_hand(where: str, cell: Mapping[str, Json], source: str, name: str) -> Ma
 
 
 def _lines(source: str, blank: Sequence[str] = _BLANK_CODE) -> list[SourceLine]:
-    """Return the lines of an answer. Without solution markers, all lines are the solution, unless it is a blank stub, as in nbgrader."""
+    """Return the lines of an answer. As in nbgrader, all lines of an answer without solution markers are the solution, unless the cell is a blank stub."""
     lines = source.splitlines()
     if not any(_SOLUTION.search(line) for line in lines):
         if any(mark in source for mark in ("YOUR CODE HERE", "NotImplementedError")):
@@ -210,7 +210,7 @@ _IN_UNITTEST = {"eq_": "assertEqual", "assert_equals": "assertEqual", "ok_": "as
 
 
 def _without_nose(original: Original) -> Original:
-    """Replace imports from nose, which no current Python version can install, with the corresponding assertions of unittest."""
+    """Replace imports from nose with unittest's assertions, because nose cannot be installed with current Python versions."""
 
     def replaced(source: str) -> str:
         return _NOSE.sub(_from_unittest, source)

@@ -1,4 +1,4 @@
-"""Put the notebooks of a download into ``submitted/``, each with the right student, and record the name of each file."""
+"""Copy the notebooks of a download into ``submitted/``, each into its student's folder, and record the original file names."""
 
 from __future__ import annotations
 
@@ -50,16 +50,16 @@ _TIMES = (
     "%Y-%m-%d %H:%M:%S",
     "%d/%m/%y, %H:%M",
 )
-_MOST = 40  # unknown students in one message
+_MOST = 40  # the most unknown students that a message lists
 _ATTEMPT = re.compile(r"(?:-(\d+)| \((\d+)\))?\Z")  # the numbers that Canvas and browsers add to files of the same name
 
 
 @dataclass(frozen=True)
 class Collected:
-    """The result for one student of a download. ``file`` is the path there, and ``student`` is empty if they are unknown.
+    """The result for one student of a download. ``file`` is a path in the download. ``student`` is empty for an unknown student.
 
-    ``attempts`` contains the chapter's notebooks in the order of submission, and ``notes`` the remarks on the choice. ``who`` is the
-    system's name for an unknown student.
+    ``attempts`` contains the chapter's notebooks in the order of submission, and ``notes`` remarks on which of them was collected.
+    ``who`` is the system's name for an unknown student.
     """
 
     student: str
@@ -91,10 +91,10 @@ def collect(
 ) -> list[Collected]:
     """Copy the notebooks of ``chapter`` in the download ``path`` to ``submitted/``, and return the result for each student.
 
-    ``roster`` is Canvas's gradebook or Moodle's grading worksheet, which identifies the students. ``times`` has the text of
-    ``timestamp.txt`` by the student's number in the system. With ``add``, unknown students are entered in
-    the gradebook. With ``force``, notebooks that came in another way are replaced. Running it again changes nothing. Raises ``CourseError``
-    or ``GradebookError``.
+    ``roster`` is Canvas's gradebook or Moodle's grading worksheet, which identifies the students. ``times`` maps the
+    student's number in the system to the text of ``timestamp.txt``. With ``add``, unknown students are entered in the gradebook.
+    With ``force``, notebooks that are newer or came from elsewhere are replaced, too. Collecting the same download again changes
+    nothing. Raises ``CourseError`` or ``GradebookError``.
     """
     handins, others = read_download(path, system, chapter)
     url = gradebook_url(course)
@@ -135,7 +135,7 @@ def _first(one: Handin) -> str:
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of a class list from the system. ``student`` is its id in the gradebook, or empty."""
+    """A row of a class list from the system. ``student`` is the student's id in the gradebook, or empty if unknown."""
 
     student: str
     texts: Mapping[str, str]
@@ -167,7 +167,7 @@ def _plain(name: str) -> str:
 def _whose(
     handins: Sequence[Handin], people: Mapping[str, Person], rows: Mapping[str, _Row], system: System
 ) -> tuple[dict[Handin, str], dict[Handin, str]]:
-    """Return the student of each hand-in, or the reason why no student was found. The reason is empty for unknown students."""
+    """Return the students of the identified hand-ins, and the reasons why the others were left out. A reason is empty if no student matches."""
     by_lms: dict[str, set[str]] = {}
     by_text: dict[str, set[str]] = {}
     by_name: dict[str, set[str]] = {}
@@ -214,7 +214,7 @@ def _whose(
 
 
 def _new_person(one: Handin, row: _Row | None, system: System) -> Person:
-    """Return an unknown student as a new one. Their id comes from the system's file, or is made from the names in the download."""
+    """Return a new person for an unknown student. The id comes from the roster's ``row``, or is made from the names in the download."""
     texts = row.texts if row else {}
     email = texts.get("Email address", "")
     given = [texts.get(head, "") for head in ("Username", "SIS Login ID", "SIS User ID", "ID number")]
@@ -243,11 +243,11 @@ class _Choice:
 
 
 class _NoNotebook(Exception):  # noqa: N818 - its text is the reason, not an error of the program
-    """Raised if it is not clear which notebook the student means. The message says what was handed in instead."""
+    """Raised if it is not clear which notebook the student meant to submit. The message says what was submitted."""
 
 
 def _choose(course: Course, chapter: str, files: Sequence[File]) -> _Choice:
-    """Return the notebook that a student means. Raises ``_NoNotebook`` if that is not clear."""
+    """Return the notebook that a student meant to submit. Raises ``_NoNotebook`` if that is not clear."""
     every = unpack(files)
     notebooks = [file for file in every if file.name.suffix.casefold() == ".ipynb"]
     if not notebooks:
@@ -301,9 +301,9 @@ def _is_of(data: bytes, course: Course, chapter: str) -> bool:
 
 
 def record_of(course: Course, chapter: str, student: str) -> dict[str, Any]:
-    """Return what ``collect`` recorded about a student's notebook. The result is empty if it came in another way.
+    """Return what ``collect`` recorded about a student's notebook. The result is empty if the notebook came from elsewhere.
 
-    With nbgrader's exchange, a student can put any file next to the notebook. So a record counts only with the course's signature.
+    With nbgrader's exchange, a student can put any file next to the notebook, so a record counts only if the course signed it.
     """
     try:
         found = json.loads((folder_of(course, "submitted") / student / chapter / RECORD).read_bytes())
@@ -385,7 +385,7 @@ def _bytes(path: Path) -> bytes | None:
 
 @dataclass(frozen=True)
 class _When:
-    """The known facts about the time of a submission: the student's row, when it was due, and the time from the system's API."""
+    """The sources for the time of a submission: the student's row, the due date, and the time from the system's API."""
 
     row: _Row | None
     due: dt.datetime | None

@@ -6,7 +6,7 @@ The formats, as the systems' own code writes and reads them:
   spaces), ``LATE``, the user's id, the file's id and the file's own name, which ends in ``-1`` if it is the second of that name
   (``lib/content_zipper.rb`` and ``Attachment.make_unique_filename`` of https://github.com/instructure/canvas-lms).
 - Moodle, "Download all submissions": ``Ada Byron_12345_assignsubmission_file_/ch1.ipynb``. These are the full name, the participant's number
-  in this assignment and the plugin. Moodle 4.1 leaves out the last ``_``. Without "in folders", the file's own name follows it
+  in this assignment and the plugin. Moodle 4.1 leaves out the last ``_``. Without "in folders", the file's own name follows the ``_``
   (``mod/assign/classes/downloader.php`` and ``feedback/file/importziplib.php`` of https://github.com/moodle/moodle).
 - A folder: one folder or file per student, named after the student's id, LMS id, address or name.
 """
@@ -68,9 +68,9 @@ EXAMPLES = {
 
 @dataclass(frozen=True)
 class File:
-    """A file of a download. ``path`` is its place there, with the zip files that it is in as folders.
+    """A file of a download. ``path`` is its path in the download, in which zip files count as folders.
 
-    ``name`` is the name that the student gave it, with its folders. ``number`` is the id of the file in Canvas, and ``given`` its
+    ``name`` is the path that the student gave it. ``number`` is the id of the file in Canvas, and ``given`` its
     name in the download.
     """
 
@@ -85,7 +85,7 @@ class File:
 
 @dataclass(frozen=True)
 class Handin:
-    """All files of one student. ``user`` is the number in the system, and ``folder`` the folder or the start of the file names there."""
+    """All files of one student. ``user`` is their number in the system. ``folder`` is their folder in the download, or the start of their file names."""
 
     name: str
     user: str
@@ -199,7 +199,7 @@ def _in_zip(path: Path) -> Iterator[File]:
 
 
 def _members(archive: zipfile.ZipFile, most: int, most_bytes: int) -> Iterator[File]:
-    """Yield the files in ``archive``. Raises ``HostileArchiveError`` before the first one if any of them could do harm."""
+    """Yield the files in ``archive``. If any of them could do harm, raises ``HostileArchiveError`` before yielding any."""
     members = [info for info in archive.infolist() if not info.is_dir()]
     if len(members) > most:
         raise HostileArchiveError(f"it contains {len(members):,} files, more than the {most:,} that are allowed.")
@@ -235,7 +235,7 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
 
 
 def unpack(files: Iterable[File]) -> list[File]:
-    """Return ``files``, with the contents of zip files in place of each zip file. Raises ``HostileArchiveError`` if one could do harm."""
+    """Return ``files`` with each zip file replaced by its contents. Raises ``HostileArchiveError`` if a zip file could do harm."""
     found: list[File] = []
     todo = [(file, 0) for file in files]
     archives = 0
@@ -278,7 +278,7 @@ def _canvas(files: Iterable[File]) -> Sorted:
     found: dict[str, Handin] = {}
     others = []
     for file in files:
-        # Canvas puts no folder into its zip file. A folder comes from packing the files again.
+        # Canvas puts no folders into its zip file. If there is a folder, somebody packed the files again.
         match = _CANVAS.fullmatch(file.path.name) or _CANVAS_TEXT.fullmatch(file.path.name)
         if match is None:
             others.append(file)
@@ -319,7 +319,7 @@ def _moodle(files: Iterable[File]) -> Sorted:
 
 def _folders(files: Iterable[File]) -> Sorted:
     given = list(files)
-    # A zip file of a folder often begins with that folder's name.
+    # In a zip file of a folder, every path often begins with the folder's name.
     while (
         all(len(file.path.parts) > 2 for file in given)
         and len({file.path.parts[0] for file in given}) == 1

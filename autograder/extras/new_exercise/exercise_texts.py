@@ -1,4 +1,4 @@
-"""Templates of a new exercise: valid Python with a mark wherever the author must write something."""
+"""Fill in templates for a new exercise, with ``TODO(author)`` wherever the author must write something."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _OUTLINES = Path(__file__).with_name("outlines")
 
 
 def outline(kind: str, name: str, **words: str) -> str:
-    """Return the outline ``reference``, ``class_reference``, ``misconception``, ``class_misconception``, ``checks`` or ``task`` of an exercise."""
+    """Fill in the outline ``kind`` for the exercise ``name``. The kinds are the names of the files in ``outlines``, such as ``reference``."""
     return (_OUTLINES / f"{kind}.txt").read_text(encoding="utf-8").format(MARK=MARK, name=name, **words)
 
 
 def check_class(name: str, node: ast.FunctionDef | ast.ClassDef, points: float) -> str:
-    """Return the checks of an exercise without inputs and hints."""
+    """Return a check class for an exercise, in which the author must fill in the inputs and hints."""
     arguments = ", ".join("..." for _ in _required(node))
     small = f"agrees.{name}({arguments})  # {MARK}: give an input whose result students can compute by hand"
     other = f"agrees.{name}({arguments})  # {MARK}: give an input for which a nearly correct solution fails"
@@ -41,7 +41,7 @@ def notebook_title(chapter: str) -> str:
 
 
 def import_lines(wanted: dict[str, str], known: frozenset[str]) -> str:
-    """Return import lines for the ``wanted`` names, given with their modules, that are not ``known``."""
+    """Return import lines for the names in ``wanted`` that are not ``known``. ``wanted`` maps each name to its module."""
     lines = ["import numpy as np"] if "np" in wanted and "np" not in known else []
     modules: dict[str, list[str]] = {}
     for word, module in wanted.items():

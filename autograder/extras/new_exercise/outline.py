@@ -31,7 +31,7 @@ class ScaffoldResult:
 
     Attributes:
         files: the files that were written.
-        todo: the number of new unfinished places per file.
+        todo: the number of new TODO marks in each file.
         new_chapter: whether the chapter is new.
         from_reference: whether the reference already existed.
     """
@@ -52,7 +52,7 @@ class _Chapter:
     after: dict[Path, str] = field(default_factory=dict)
 
     def text(self, path: Path) -> str | None:
-        """Return the new text of a file, or else its current text, or None if there is no file."""
+        """Return the new text of a file. If there is none, return its current text, or None if the file does not exist."""
         if path in self.after:
             return self.after[path]
         self.before.setdefault(path, writing.read(path))
@@ -113,7 +113,7 @@ def new_exercise(
 
 
 def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Definition, str]:
-    """Return the definition of the reference, a function or a class, and the source around it. Add one if missing."""
+    """Return the definition of the reference (a function or class) and the source that contains it. If there is none, add an outline."""
     path = files.solutions()
     text = files.text(path)
     tree = _tree(path, text)
@@ -138,12 +138,12 @@ def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Defin
     else:
         files.after[path] = _appended(text, outline)
     [definition] = ast.parse(outline).body
-    assert isinstance(definition, ast.FunctionDef | ast.ClassDef)  # noqa: S101 - as the templates are
+    assert isinstance(definition, ast.FunctionDef | ast.ClassDef)  # noqa: S101 - the templates contain nothing else
     return definition, outline
 
 
 def _bound_by(node: ast.stmt) -> set[str]:
-    """Return the names that a statement binds other than by ``def`` or ``class``."""
+    """Return the names that a statement binds, except by ``def`` or ``class``."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         return {alias.asname or alias.name for alias in node.names}
     stored = [n for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
@@ -185,7 +185,7 @@ def _misconception(files: _Chapter, name: str, node: Definition) -> None:
 
 
 def _add(files: _Chapter, path: Path, text: str | None, title: str, wanted: dict[str, str], outline: str) -> None:
-    """Append ``outline`` to a file, and add the ``wanted`` imports below the file's own."""
+    """Append ``outline`` to a file, and add the ``wanted`` imports below the file's own imports."""
     tree = _tree(path, text)
     if text is None:
         files.after[path] = f"{title}\n\n{exercise_texts.import_lines(wanted, frozenset())}\n\n{outline}"
@@ -237,7 +237,7 @@ def _notebook(files: _Chapter, name: str, stub: str, points: float) -> bool:
     if all(missing):
         document["cells"] += _fitting(document, [prose, stub_, check])
     else:
-        # If one of the two exists, add the other next to it.
+        # If only one of the stub and check cells exists, add the other next to it.
         grade_ids = [cell_of(i, cell).grade_id for i, cell in enumerate(document["cells"])]
         at = grade_ids.index(f"check_{name}") if missing[0] else grade_ids.index(name) + 1
         document["cells"][at:at] = _fitting(document, [stub_ if missing[0] else check])

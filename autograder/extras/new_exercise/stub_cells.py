@@ -97,7 +97,7 @@ def _methods(node: ast.ClassDef) -> list[ast.FunctionDef]:
 
 
 def _updated(name: str, source: str, node: Definition, reference: str) -> str | None:
-    """Return a stub cell's source with the reference's headers and docstrings, or None if it does not define ``name``."""
+    """Return a stub cell's source with the reference's headers and docstrings, or None if the cell does not define ``name``."""
     tree = parsed(source)
     kinds = (ast.ClassDef,) if isinstance(node, ast.ClassDef) else (ast.FunctionDef, ast.AsyncFunctionDef)
     stubs = [n for n in tree.body if isinstance(n, kinds) and n.name == name] if tree is not None else []
@@ -108,7 +108,7 @@ def _updated(name: str, source: str, node: Definition, reference: str) -> str | 
     theirs = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
     lines, shift = changed.split("\n"), changed.count("\n") - source.count("\n")
     for method in reversed(_methods(stub) if isinstance(stub, ast.ClassDef) else []):
-        if method.name not in theirs and MARK in ast.unparse(method):  # a method of the template
+        if method.name not in theirs and MARK in ast.unparse(method):  # a method left over from the template
             del lines[method.lineno - 1 + shift : (method.end_lineno or 0) + shift + 1]
     changed = "\n".join(lines).rstrip("\n")
     for method in _methods(node) if isinstance(node, ast.ClassDef) else ():
@@ -141,7 +141,7 @@ def _with_top(source: str, stub: Definition | ast.AsyncFunctionDef, node: Defini
     lines = source.split("\n")
     above, below = lines[: stub.lineno - 1], lines[stub.end_lineno or stub.lineno :]
     end, first, outside = _header_end(source, stub), stub.body[0], " " * stub.col_offset
-    if header_of_it and first.lineno <= end:  # the body begins in the header's line
+    if header_of_it and first.lineno <= end:  # the body begins on the header's line
         rest = stub.body[1:] if own is not None else stub.body
         text = docstring or (ast.unparse(stub.body[0]) if own is not None else "")
         inside = [text] * bool(text) + [ast.unparse(one) for one in rest]

@@ -92,7 +92,7 @@ class StudentData:
 
     @property
     def text(self) -> str:
-        """The places, one per line, as the commands print them."""
+        """The places that have the student's data, one per line, as the commands print them."""
         lines = [f"{self._shown(path)}/: {pluralize(_count(path), 'file')}" for path in self.folders]
         if self.rows:
             what = ", ".join(f"{name} {len(rows)}" for name, rows in self.rows.items() if rows)
@@ -113,7 +113,7 @@ class StudentData:
         return sanitize(str(path.relative_to(self.root)) if inside else str(path))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the places as JSON for the command line."""
+        """Return the places that have the student's data, as JSON for the command line."""
         return {
             "student": self.student,
             "folders": [str(path) for path in self.folders],
@@ -126,7 +126,7 @@ class StudentData:
 
 
 def find_data(course: Course, student: str) -> StudentData:
-    """Return what ``course`` has about ``student``.
+    """Return the data that ``course`` has about ``student``.
 
     Raises ``CourseError`` if the course has nothing, or if a chapter is being graded, and ``GradebookError`` if the gradebook cannot
     be read.
@@ -165,7 +165,7 @@ def find_data(course: Course, student: str) -> StudentData:
 
 
 def _folders(course: Course, student: str) -> list[Path]:
-    """Return the student's folders: those of nbgrader, and files that are set aside while a run compares two notebooks."""
+    """Return the student's folders: nbgrader's, and those for files that are set aside while a run compares two notebooks."""
     kinds = ("submitted", "autograded", "feedback")
     found = [folder_of(course, kind) / student for kind in kinds]
     found += [course.state("earlier", chapter, student) for chapter in course.chapters]
@@ -179,7 +179,7 @@ def _folders(course: Course, student: str) -> list[Path]:
 
 
 def _verdicts(course: Course, student: str) -> list[Path]:
-    """Return the files with stored verdicts on the student's notebooks, and their outputs."""
+    """Return the files with stored verdicts on the student's notebooks, and the files with the notebooks' outputs."""
     found = []
     for path in sorted(course.state("verdicts").glob("*/*.json")):
         if not path.name.endswith(".cells.json"):
@@ -219,7 +219,7 @@ def _csv_student(student: str) -> Callable[[str], bool]:
 
 
 def _naming(course: Course, names: Sequence[str], known: set[Path]) -> Iterator[Path]:
-    """Yield the other files in the course folder whose name or content has the student's id, address or number in the LMS."""
+    """Yield the files in the course folder, except ``known``, whose name or content contains one of ``names``: id, address or LMS number."""
     word = re.compile("|".join(rf"(?<![\w.-]){re.escape(name)}(?![\w-])" for name in names).encode())
     for folder, folders, files in os.walk(course.root):
         here = Path(folder)
@@ -259,7 +259,7 @@ def export_data(data: StudentData, path: Path) -> None:
 
 
 def remove_data(course: Course, data: StudentData) -> None:
-    """Remove ``data`` from the course. The gradebook comes first: if it cannot be written, nothing is removed."""
+    """Remove ``data`` from the course. The gradebook is changed first, so that nothing is removed if it cannot be written."""
     if data.rows:
         _remove_rows(course, data.student)
     for folder in data.folders:
@@ -275,7 +275,7 @@ def remove_data(course: Course, data: StudentData) -> None:
 
 
 def _without_orphans(lines: Sequence[str]) -> list[str]:
-    """Drop the stored results that no student's line uses any more. They may quote what the student wrote."""
+    """Return ``lines`` without stored results that no student's line uses any more. Such results may quote the student."""
     found = []
     for line in lines:
         with suppress(ValueError):
@@ -288,7 +288,7 @@ def _without_orphans(lines: Sequence[str]) -> list[str]:
 
 def _remove_rows(course: Course, student: str) -> None:
     load_nbgrader()
-    from nbgrader.api import Gradebook, MissingEntry  # noqa: PLC0415 - takes seconds
+    from nbgrader.api import Gradebook, MissingEntry  # noqa: PLC0415 - this import takes seconds
 
     url = gradebook_url(course)
     course_id = nbgrader_config(course).get("CourseDirectory", {}).get("course_id") or course.course_id
@@ -299,6 +299,6 @@ def _remove_rows(course: Course, student: str) -> None:
 
 
 def _shrink(path: Path) -> None:
-    """Rewrite the database file, in which deleted rows would stay readable."""
+    """Rewrite the database file, because deleted rows would otherwise stay readable in it."""
     with closing(sqlite3.connect(path, timeout=30)) as book:
         book.execute("VACUUM")

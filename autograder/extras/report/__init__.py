@@ -1,4 +1,4 @@
-"""Reports on a graded class. Nothing in this package grades."""
+"""Commands that report on a graded class, without grading anything."""
 
 from __future__ import annotations
 
@@ -120,13 +120,13 @@ def marks(
         elif as_json:
             click.echo(json.dumps(marks_json(found), ensure_ascii=False, indent=2))
         else:
-            # A program that reads a pipe gets each student on one line.
+            # A program that reads the output gets one line per student.
             width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
             click.echo(marks_text(found, width))
 
 
 def _given_out(course: Course, found: Sequence[ChapterMarks]) -> list[ChapterMarks]:
-    """Leave out the chapters that students do not have yet, and say so."""
+    """Return ``found`` without the chapters that students do not have yet, and print the names of these chapters."""
     from autograder.extras.report.class_marks import given_out
 
     out, other = given_out(course, found)

@@ -29,7 +29,7 @@ from autograder.grading.submission import BESIDE, beside
 __all__ = ["NOT_ENTERED", "STANDINGS", "ChapterMarks", "StudentMark", "chapter_marks", "class_marks", "given_out"]
 
 Standing = Literal["graded", "waiting", "ungradable", "ungraded", "missing"]
-# The meaning of each status, as users read it.
+# The text that users read for each status.
 STANDINGS: Mapping[Standing, str] = {
     "graded": "graded",
     "waiting": "graded, but part of it needs manual grading",
@@ -45,9 +45,9 @@ _AGAIN = "Another notebook was submitted after this mark was entered. Grade the 
 class StudentMark:
     """The mark of one student in one chapter.
 
-    ``score`` is the gradebook's, with manual points and extra credit, minus the late ``penalty``. It is None if there is no mark,
-    which is not the same as 0. ``exercises`` holds the score of each exercise, or None. ``doubts`` contains the reasons for a manual
-    review.
+    ``score`` is the gradebook's score, including manual points and extra credit, minus the late ``penalty``. It is None, not 0, if
+    there is no mark. ``exercises`` holds the score of each exercise, or None if it has none. ``doubts`` contains the reasons for a
+    manual review.
     """
 
     student: str
@@ -64,7 +64,7 @@ class StudentMark:
 
 @dataclass(frozen=True)
 class ChapterMarks:
-    """The marks of a class in one chapter. ``worth`` holds the points of each exercise in order. ``listed`` says if a class list is known."""
+    """The marks of a class in one chapter. ``worth`` maps each exercise to its points. ``listed`` says whether a class list is known."""
 
     chapter: str
     worth: Mapping[str, float]
@@ -76,11 +76,11 @@ class ChapterMarks:
 
     @property
     def max_score(self) -> float:
-        """The points of the chapter."""
+        """The maximum score of the chapter."""
         return sum(self.worth.values())
 
     def of(self, *standings: Standing) -> list[StudentMark]:
-        """Return the marks with one of ``standings``, by student."""
+        """Return the marks whose standing is one of ``standings``."""
         return [mark for mark in self.marks.values() if mark.standing in standings]
 
     @property
@@ -90,7 +90,7 @@ class ChapterMarks:
 
 
 def class_marks(course: Course, chapters: Sequence[str]) -> list[ChapterMarks]:
-    """Return the marks of the class in each of ``chapters``, with every student of any of these chapters.
+    """Return the marks of the class in each of ``chapters``. Each result has the students of all these chapters.
 
     Raises ``CourseError`` if there is no class yet, and ``GradebookError`` if the gradebook cannot be read.
     """
@@ -108,20 +108,20 @@ def class_marks(course: Course, chapters: Sequence[str]) -> list[ChapterMarks]:
 
 
 def given_out(course: Course, found: Sequence[ChapterMarks]) -> tuple[list[ChapterMarks], list[str]]:
-    """Return the chapters that were released or have a submission or a mark (if none, all), and the names of the others."""
+    """Return the chapters that were released or have a submission or a mark, and the names of the others. If no chapter qualifies, return all."""
     release = folder_of(course, "release")
     out = [one for one in found if one.handed_in or (release / one.chapter).is_dir()] or list(found)
     return out, [one.chapter for one in found if one not in out]
 
 
 def chapter_marks(course: Course, chapter: str) -> ChapterMarks:
-    """Return the class in one chapter. The result is empty if there are no students."""
+    """Return the marks of the class in one chapter. The result has no marks if there are no students."""
     url = gradebook_url(course)
     book = read_book(url, chapter)
     held = book or ChapterBook()
     listed = held.class_list.students if held.class_list.is_known else frozenset()
     folder = folder_of(course, "submitted")
-    # The same search as in `classroom.run.handed_in`. A name that is not UTF-8 is escaped, as in its verdict.
+    # Search as `classroom.run.handed_in` does. A student's name that is not UTF-8 is escaped, as in the verdict.
     there = {path.name for path in folder.glob("*") if os.path.lexists(path / chapter)}
     readable = {name: name.encode("utf-8", "backslashreplace").decode() for name in there}
     students = sorted({*listed, *held.marks, *readable.values()})
@@ -132,7 +132,7 @@ def chapter_marks(course: Course, chapter: str) -> ChapterMarks:
         for cell in released.cells
         if cell.role == "check"
     }
-    # Only the gradebook has manually graded cells.
+    # Manually graded cells are listed only in the gradebook.
     worth |= {name: points for cell, points in held.worth.items() if (name := cell.removeprefix(CHECK)) not in worth}
     warned = _warned(course, chapter, url if book is not None else None, kept)
     marks = {}
@@ -151,7 +151,7 @@ def chapter_marks(course: Course, chapter: str) -> ChapterMarks:
 
 
 def _warned(course: Course, chapter: str, url: str | None, kept: Mapping[str, StoredVerdict]) -> dict[str, Verdict]:
-    """Return the stored verdicts with the review warnings that the gradebook adds now."""
+    """Return the verdicts in ``kept``, with warnings about issues that the gradebook shows now."""
     if not kept:
         return {}
     released = load_source(course.source(chapter))[1]
@@ -251,13 +251,13 @@ def stored_verdicts(course: Course, chapter: str, students: Collection[str]) -> 
     folder = course.state("verdicts", chapter)
     found = {name: kept for name, kept in _noted(folder).items() if name in students}
     if missing := set(students) - found.keys():
-        # `nbgrader autograde` records no line, but it stores the verdict, too.
+        # `nbgrader autograde` stores the verdict, but does not record it in uptodate.jsonl.
         found |= _stored(folder, missing)
     return found
 
 
 def _noted(folder: Path) -> dict[str, StoredVerdict]:
-    """Return the verdicts on entered marks, for any version of the course. The last line of each student counts."""
+    """Return the verdicts in ``uptodate.jsonl``, whatever version of the course gave them. The last line of each student counts."""
     shared, lines = SharedOutcomes(), {}
     try:
         texts = (folder / "uptodate.jsonl").read_text(encoding="utf-8").splitlines()
@@ -276,7 +276,7 @@ def _noted(folder: Path) -> dict[str, StoredVerdict]:
 
 
 def _size(line: Mapping[str, Json]) -> int | None:
-    signature = line["in"]  # the signatures of the folder and of the notebook, or None if the time was not reliable
+    signature = line["in"]  # the signatures of the folder and of the notebook, or None if their times were not reliable
     return int(signature[1][2]) if signature and signature[1] else None
 
 

@@ -1,4 +1,4 @@
-"""Collect a chapter's report as data: everything that its page shows, and what ``--json`` prints."""
+"""Collect the data of a chapter's report, which the report's page shows and ``--json`` prints."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ HIDDEN = "[hidden]"
 
 
 class Names:
-    """The names of students in a report: id and name, or, if ``hidden``, a number that reveals nothing.
+    """The labels of students in a report: their ids and names or, if ``hidden``, numbers that reveal nothing.
 
     The numbers follow neither the alphabet nor the marks. With the same ``secret`` and the same class, students keep their
     numbers.
@@ -59,7 +59,7 @@ class Names:
         words = set(_words(students, people.values())) if hidden else set()
         self._whole = {word for word in words if _WORD.fullmatch(word)}
         self._lower = {word.casefold() for word in self._whole}
-        # The longest come first, because an address may begin with a name.
+        # Put the longest words first, because an address may begin with a name.
         inside = [word for word in words if len(word) >= _LONG or word not in self._whole]
         self._inside = sorted(inside, key=lambda word: (-len(word), word))
 
@@ -68,14 +68,14 @@ class Names:
         return self._labels.get(student, HIDDEN) if self.hidden else student
 
     def name(self, student: str) -> str:
-        """Return first and last name. The result is empty if they are unknown or hidden."""
+        """Return the first and last name of ``student``, or an empty string if they are unknown or hidden."""
         person = self._people.get(student)
         return person.name if person is not None and not self.hidden else ""
 
     def clean(self, text: str, *, code: bool = False) -> str:
-        """Return a sentence, or a student's ``code``, without ids, names and addresses of the class if these are hidden.
+        """Remove the class's ids, names and addresses from ``text`` if they are hidden. ``code`` says whether ``text`` is a student's code.
 
-        In code, upper and lower case are not distinguished. In a sentence that would remove words such as mark and will.
+        In code, case is ignored. In a sentence, case matters, because words such as mark and will may be names.
         """
         if not self.hidden:
             return text
@@ -91,7 +91,7 @@ class Names:
 def _words(students: Iterable[str], people: Iterable[Person]) -> Iterable[str]:
     for student in students:
         yield student
-        if len(parts := student.split()) > 1:  # a name that was typed as an id
+        if len(parts := student.split()) > 1:  # a full name that was entered as an id
             yield from parts
     for person in people:
         for text in (
@@ -107,7 +107,7 @@ def _words(students: Iterable[str], people: Iterable[Person]) -> Iterable[str]:
 
 # --- The report --------------------------------------------------------------------------------------------------------
 
-_MANY = 1000  # for more notebooks than this, it is faster to start processes that read them
+_MANY = 1000  # with more notebooks than this, it is faster to read them in several processes
 
 
 @dataclass(frozen=True)
@@ -130,12 +130,12 @@ class ChapterReport:
 
     @property
     def late(self) -> list[StudentMark]:
-        """The late submissions, the latest first."""
+        """The late submissions, starting with the longest delay."""
         return sorted((m for m in self.marks.marks.values() if m.seconds_late), key=lambda m: -m.seconds_late)
 
     @property
     def doubtful(self) -> list[tuple[StudentMark, str]]:
-        """The marks that need manual review, with the reason."""
+        """The marks that need manual review, each with its reason."""
         return [
             (mark, " ".join(mark.doubts) or f"{STANDINGS[mark.standing].capitalize()}.")
             for mark in self.marks.marks.values()
@@ -143,7 +143,7 @@ class ChapterReport:
         ]
 
     def to_json(self, names: Names) -> dict[str, Json]:
-        """Return the report as data, with the labels of ``names``."""
+        """Return the report as JSON data, in which ``names`` labels the students."""
         one, scores = self.marks, self.scores
 
         def labels(students: Sequence[str]) -> list[str]:

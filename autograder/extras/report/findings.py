@@ -1,4 +1,4 @@
-"""Find what a class got wrong and which students may need help, for its report."""
+"""Find what a class got wrong and which students may need help, for the report on the class."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 
 FEW = 10  # with fewer students, a correlation of marks means nothing
 SOME = 30  # with fewer students, a correlation is only a rough estimate
-_HARD, _EASY = 0.4, 0.9  # an exercise is hard below the first share of the points, and easy above the second
+_HARD, _EASY = 0.4, 0.9  # shares of the points: an exercise is hard up to the first, and easy from the second
 _WEAK, _STRONG = 0.1, 0.3  # correlations, by the usual rules of thumb
 _RELIABLE = 0.7
 
@@ -37,7 +37,7 @@ _UNTRIED = {"passed", "not_tried"}
 
 @dataclass(frozen=True, slots=True)
 class KnownMistake:
-    """A misconception that was recognized: its message, and its students."""
+    """A recognized misconception, with its message and the students who have it."""
 
     exercise: str
     name: str
@@ -47,7 +47,7 @@ class KnownMistake:
 
 @dataclass(frozen=True, slots=True)
 class MarkedLine:
-    """A line with located mistakes that have no name, as one student wrote it, and all students whose line differs only in numbers."""
+    """A line in which unnamed mistakes were located, as one student wrote it. All of ``students`` have the same line, except for numbers."""
 
     exercise: str
     line: str
@@ -57,9 +57,9 @@ class MarkedLine:
 
 @dataclass(frozen=True, slots=True)
 class FailedCheck:
-    """A check that students fail although they are strong in the other exercises, with the share of failures among them and in the class.
+    """A check that strong students fail. ``among_good`` and ``among_all`` are the shares of strong and of all students who fail it.
 
-    ``odd`` means that strong students fail it no less often than others, which is rare for a sound check.
+    ``odd`` means that strong students fail it at least as often as the others, which is rare for a sound check.
     """
 
     exercise: str
@@ -72,7 +72,7 @@ class FailedCheck:
 
 @dataclass(frozen=True)
 class SupportFlag:
-    """A student who may need help, with short reasons."""
+    """A student who may need help, with their share of the points and short reasons."""
 
     student: str
     share: float | None
@@ -100,7 +100,7 @@ def known_mistakes(one: ChapterMarks) -> list[KnownMistake]:
 
 
 def marked_lines(one: ChapterMarks) -> list[MarkedLine]:
-    """Return the located lines, the most frequent first. Lines that differ only in numbers count as one line."""
+    """Return the lines in which mistakes were located, the most frequent first. Lines that differ only in numbers count as one line."""
     found: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
     for mark, exercise in _outcomes(one):
         if exercise.located is None or mark.verdict is None:
@@ -123,9 +123,9 @@ def marked_lines(one: ChapterMarks) -> list[MarkedLine]:
 
 
 def failed_by_strong(one: ChapterMarks) -> list[FailedCheck]:
-    """Return the checks that at least a fifth of the strong students fail, the most failed first. The result is empty for a small class.
+    """Return the checks that at least a fifth of the strong students fail, the most often failed first. The result is empty for a small class.
 
-    Strong students of an exercise are the best third by their points in all others.
+    For each exercise, the strong students are the best third by their points in the other exercises.
     """
     graded = [mark for mark in one.of("graded") if mark.verdict is not None and mark.verdict.status == "graded"]
     if len(graded) < FEW:
@@ -134,7 +134,7 @@ def failed_by_strong(one: ChapterMarks) -> list[FailedCheck]:
     for name in one.worth:
         rest = {mark.student: _rest(mark, name) for mark in graded}
         ranked = sorted(graded, key=lambda mark: -rest[mark.student])
-        # The order of the ids must not break a tie, so all students with the same points count.
+        # The order of the ids must not break a tie, so every student who reaches the limit counts as strong.
         limit = rest[ranked[max(len(ranked) // _GOOD, 1) - 1].student]
         good = [mark for mark in ranked if rest[mark.student] >= limit]
         weaker = [mark for mark in ranked if rest[mark.student] < limit]
@@ -174,7 +174,7 @@ def _share(counts: tuple[int, int] | None) -> float:
 
 
 def support_flags(one: ChapterMarks) -> list[SupportFlag]:
-    """Return students with less than half of the points, the weakest first, without those who could not be graded."""
+    """Return the students with less than half of the points, the weakest first. Students who could not be graded are left out."""
     needs = []
     for mark in one.of("graded", "waiting"):
         share = mark.score / one.max_score if mark.score is not None and one.max_score else None
@@ -207,11 +207,11 @@ def _reasons(mark: StudentMark, worth: Mapping[str, float]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ItemFigures:
-    """The figures of one exercise.
+    """The statistics of one exercise.
 
     ``difficulty`` is the mean score divided by the points, so 1 is easy. ``discrimination`` is Pearson's correlation of the score
     with the sum of the other exercises' scores (point-biserial if the score is all or nothing). It is None if it is undefined or
-    there are too few students. ``low`` and ``high`` are its 95 % confidence bounds (Fisher's z). ``sentence`` explains the figures.
+    there are too few students. ``low`` and ``high`` are its 95 % confidence bounds (Fisher's z). ``sentence`` explains the statistics.
     """
 
     name: str
@@ -225,7 +225,7 @@ class ItemFigures:
 
 @dataclass(frozen=True, slots=True)
 class ItemAnalysis:
-    """The figures of a chapter's exercises, and their reliability: Cronbach's alpha, or None if it is undefined or there are too few students."""
+    """The statistics of a chapter's exercises. ``alpha`` is Cronbach's alpha, or None if it is undefined or there are too few students."""
 
     students: int
     items: tuple[ItemFigures, ...]
@@ -233,14 +233,14 @@ class ItemAnalysis:
     sentence: str
 
     def to_json(self) -> dict[str, Json]:
-        """Return the figures as data."""
+        """Return the statistics as JSON data."""
         names = ItemFigures.__slots__
         items = [{name: getattr(item, name) for name in names} for item in self.items]
         return {"students": self.students, "alpha": self.alpha, "sentence": self.sentence, "items": items}
 
 
 def analyse(one: ChapterMarks) -> ItemAnalysis:
-    """Analyze the students who have a mark in every exercise."""
+    """Analyze a chapter's exercises, using the students who have a mark in every exercise."""
     worth = {name: points for name, points in one.worth.items() if points > 0}
     rows = [
         [float(score) for score in scores if score is not None]
@@ -266,7 +266,7 @@ def _item(name: str, worth: float, scores: Sequence[float], totals: Sequence[flo
 
 
 def _correlation(x: Sequence[float], y: Sequence[float]) -> float | None:
-    """Return Pearson's correlation, or None if one of the two is constant."""
+    """Return Pearson's correlation of ``x`` and ``y``, or None if one of them is constant."""
     if max(x) - min(x) < 1e-9 or max(y) - min(y) < 1e-9:
         return None
     return statistics.correlation(x, y)

@@ -19,15 +19,15 @@ __all__ = ["marks_csv", "marks_json", "marks_text"]
 
 _SIGNS: Mapping[Standing, str] = {"ungradable": "—", "ungraded": "…", "missing": "·"}
 _WAITS = "?"  # the sign after a number to which manual points will be added
-_MAX_NAME = 40  # width in columns of a terminal
+_MAX_NAME = 40  # the widest name, in terminal columns
 _WITH_NAMES = 60  # with at least this width, there is room for names next to the ids
 _GAP = "  "
 
 
 def marks_text(chapters: Sequence[ChapterMarks], width: int | None = None) -> str:
-    """Format one row per student and one column per chapter, and explain the signs.
+    """Format a table with one row per student and one column per chapter, and explain its signs.
 
-    If the columns do not fit into ``width``, the table continues below with the next ones. None means any width.
+    If the columns do not fit into ``width``, the table continues below with the remaining columns. None means unlimited width.
     """
     students = list(chapters[0].marks)
     people = chapters[0].people
@@ -78,7 +78,7 @@ def _totals(chapters: Sequence[ChapterMarks]) -> list[str]:
 
 
 def _blocks(heads: list[list[str]], rows: list[list[str]], width: int | None) -> list[str]:
-    """Return the lines of the table in as many blocks as its columns need. Each block begins with the students."""
+    """Return the lines of the table, in several blocks if its columns do not fit. Each block begins with the columns ``heads``."""
     widths = [max(map(cell_len, column)) for column in heads]
     if width is not None:
         room = min(_MAX_NAME, max(width // 3, 8))
@@ -105,7 +105,7 @@ def _blocks(heads: list[list[str]], rows: list[list[str]], width: int | None) ->
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], left: int) -> str:
-    """Align text to the left and numbers to the right, by the columns that they take in a terminal."""
+    """Align the first ``left`` cells to the left and the others to the right, by their width in a terminal."""
     parts = []
     for i, (text, width) in enumerate(zip(cells, widths, strict=True)):
         if cell_len(text) > width:

@@ -19,13 +19,13 @@ from autograder.base.sanitize import sanitize
 
 __all__ = ["MAX_ROWS", "NAMED_ROWS", "bars", "distribution", "heatmap"]
 
-MAX_ROWS = 100  # rows of a heatmap. With more students, each row is the mean of several.
+MAX_ROWS = 100  # the most rows of a heatmap. With more students, neighboring rows are averaged.
 NAMED_ROWS = 50  # with at most this many rows, each row has its label
 _MAX_LABEL = 44  # characters
 # Placeholders for the page's own colors, which follow its theme. Nothing else is drawn in these colors.
 _INK, _BAR, _PAGE = "#010203", "#040506", "#070809"
 _OF_THE_PAGE = {_INK: "currentColor", _BAR: "var(--bar)", _PAGE: "var(--page)"}
-# From no points to all: orange to blue, from light to dark, without a contrast of red and green.
+# Colors from light orange (no points) to dark blue (all points), without a contrast of red and green.
 _SCALE = LinearSegmentedColormap.from_list("points", ["#fee6ce", "#fdae6b", "#9ecae1", "#4292c6", "#084594"])
 _NONE = "#bdbdbd"
 _STYLE = {
@@ -45,7 +45,7 @@ _STYLE = {
 
 
 def distribution(shares: Sequence[float], name: str, alt: str) -> str:
-    """Draw a histogram of ``shares`` of the points, each from 0 to 1, in tenths."""
+    """Draw a histogram with ten bars for ``shares``, each a share of the points from 0 to 1."""
     counts = [0] * 10
     for share in shares:
         counts[min(int(share * 10 + 1e-9), 9)] += 1
@@ -67,9 +67,9 @@ def distribution(shares: Sequence[float], name: str, alt: str) -> str:
 
 
 def heatmap(rows: Sequence[tuple[str, Sequence[float | None]]], columns: Sequence[str], name: str, alt: str) -> str:
-    """Draw a heatmap with students (label, share of the points of each exercise) as rows and exercises as columns.
+    """Draw a heatmap with one row per student and one column per exercise. ``rows`` has each student's label and shares of the points.
 
-    Above ``MAX_ROWS`` students, a row is the mean of several. Up to ``NAMED_ROWS``, each row has its label.
+    Above ``MAX_ROWS`` students, neighboring rows are averaged. Up to ``NAMED_ROWS`` students, each row has its label.
     """
     merged = _merged([list(values) for _, values in rows])
     named = len(rows) <= NAMED_ROWS
@@ -101,7 +101,7 @@ def heatmap(rows: Sequence[tuple[str, Sequence[float | None]]], columns: Sequenc
 
 
 def bars(shares: Mapping[str, float], name: str, alt: str) -> str:
-    """Draw one horizontal bar for each label and share from 0 to 1. The label is above its bar."""
+    """Draw a horizontal bar for each share from 0 to 1 in ``shares``, with the label above the bar."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(7, len(shares) * 0.48 + 0.1))
         axes = figure.add_axes((0.01, 0, 0.9, 1))
@@ -117,7 +117,7 @@ def bars(shares: Mapping[str, float], name: str, alt: str) -> str:
 
 
 def _legend(figure: Figure, left: float, bottom: float, height: float) -> None:
-    """Draw the legend of the colors as rectangles, because a color bar is a raster image."""
+    """Draw the legend of the colors as rectangles, because Matplotlib draws a color bar as a raster image."""
     shades = [(_SCALE(i / 4), label) for i, label in enumerate(["no points", "", "half", "", "all"])]
     for i, (colour, label) in enumerate([*shades, (_NONE, "no mark")]):
         x = left + i * 0.07 + (0.05 if colour == _NONE else 0)
@@ -151,7 +151,7 @@ def _bare(axes: Axes) -> None:
 
 
 def _svg(figure: Figure, name: str, alt: str) -> str:
-    """Return the figure as an element of a page, with ids that are unique among the plots of the page."""
+    """Return the figure as an SVG element, with ids that are unique among the page's plots."""
     file = io.StringIO()
     FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = file.getvalue()

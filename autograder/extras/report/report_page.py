@@ -37,9 +37,9 @@ Links = Mapping[tuple[str, str], str]
 def report_page(
     title: str, reports: Sequence[ChapterReport], names: Names, made_at: str, links: Links = MappingProxyType({})
 ) -> str:
-    """Render the page on ``reports`` of one class. ``names`` labels students, and ``made_at`` is the time shown.
+    """Render the page that shows the ``reports`` on one class. ``names`` labels the students, and ``made_at`` is the time shown.
 
-    ``links`` holds the address of the feedback page of a chapter and a student. Hidden students have no address.
+    ``links`` maps a chapter and a student to the address of the feedback page. It is ignored if names are hidden.
     """
     links = {} if names.hidden else links
     chapters = [_chapter(report, names, links) for report in reports]
@@ -69,7 +69,7 @@ def _chapter(report: ChapterReport, names: Names, links: Links) -> dict[str, obj
     handed_in = len(one.handed_in)
 
     def who(student: str) -> str:
-        """Return the student, as a link to their feedback page if there is one."""
+        """Return the name of ``student``, as a link to their feedback page if there is one."""
         text, link = _who(student, names), links.get((name, student))
         return Markup('<a href="{}">{}</a>').format(link, text) if link else text
 
@@ -145,7 +145,7 @@ def _chapter(report: ChapterReport, names: Names, links: Links) -> dict[str, obj
 
 
 def _blocks(text: str) -> list[tuple[bool, str]]:
-    """Return the paragraphs of a message, and for each, whether it keeps its line breaks, as code does."""
+    """Return (verbatim, paragraph) pairs for a message. A verbatim paragraph, such as code, keeps its line breaks."""
     return [(block.kind == "verbatim", dedent(block.text)) for block in blocks(text)]
 
 
@@ -249,11 +249,11 @@ def _reasons(report: ChapterReport, names: Names, who: Callable[[str], str]) -> 
 
 
 def _behind(reports: Sequence[ChapterReport], names: Names) -> list[tuple[str, str, str]]:
-    """Return the students who may need help in two chapters or have not submitted two, the most urgent first."""
+    """Return the students who may need help in or have not submitted at least two chapters, the most urgent first."""
     weak: dict[str, list[str]] = {}
     missing: dict[str, list[str]] = {}
     for report in reports:
-        # A chapter without submissions is not due yet.
+        # Ignore a chapter without submissions, which is probably not due yet.
         if report.marks.handed_in:
             for need in report.help:
                 weak.setdefault(need.student, []).append(report.marks.chapter)
@@ -298,7 +298,7 @@ def _breakable(name: str) -> Markup:
 def _inline(text: str) -> Markup:
     """Mark text between backticks as code."""
     parts = sanitize(text).split("`")
-    if len(parts) % 2 == 0:  # an odd backtick is only a character
+    if len(parts) % 2 == 0:  # an unmatched backtick is an ordinary character
         return escape(sanitize(text))
     code = Markup("<code>{}</code>")
     return Markup().join(code.format(part) if i % 2 else escape(part) for i, part in enumerate(parts))

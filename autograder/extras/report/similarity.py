@@ -20,10 +20,10 @@ from autograder.course.notebook import NotebookError, cell_of, load_document, lo
 
 __all__ = ["SimilarGroup", "normal_form", "similar_groups"]
 
-_LONG = 40.0  # an answer with this many parts weighs half of the maximum
-_LEAST = 0.55  # two students are listed if they reach this share of the largest possible weight of one answer
-_FEW = 3  # this many students may share an answer in a class of any size
-_RARE = 20  # in a larger class, at most one in this many students may share an answer
+_LONG = 40.0  # an answer with this many syntax parts has half of the maximum weight
+_LEAST = 0.55  # two students are listed if their common answers have at least this share of one answer's maximum weight
+_FEW = 3  # in a class of any size, an answer counts if at most this many students share it
+_RARE = 20  # in a larger class, it also counts if at most one in this many students shares it
 _MAX_CODE = 20_000  # characters. Longer code is not an answer to an exercise.
 # Syntax nodes that do not depend on any choice by the student.
 _SILENT = (ast.expr_context, ast.Module, ast.arguments)
@@ -31,9 +31,9 @@ _SILENT = (ast.expr_context, ast.Module, ast.arguments)
 
 @dataclass(frozen=True, slots=True)
 class SimilarGroup:
-    """Students whose answers to ``exercises`` are the same code, apart from names and layout. ``code`` is one example.
+    """Students who wrote the same code for ``exercises``, apart from names and layout. ``code`` is one of their answers.
 
-    ``weight`` grows with the length of the answers, and the fewer students share them.
+    ``weight`` is higher for longer answers, and for answers that fewer students share.
     """
 
     students: tuple[str, ...]
@@ -43,10 +43,9 @@ class SimilarGroup:
 
 
 def similar_groups(course: Course, chapter: str, notebooks: Mapping[str, Path]) -> list[SimilarGroup]:
-    """Return the groups among ``notebooks`` (by student), those with the highest weight first.
+    """Return the groups of students with similar notebooks, the highest weight first. ``notebooks`` has each student's notebook.
 
-    A group is listed if it weighs more than one answer of usual length that two students share, since this often happens by
-    chance.
+    Two students often share one answer of usual length by chance, so a group is listed only if it weighs more than this.
     """
     _document, released = load_source(course.source(chapter))
     handed_out = {n: normal_form(s.source) for n in released.exercises() if (s := released.stub(n)) is not None}
@@ -98,7 +97,7 @@ def _connected(pairs: Mapping[tuple[str, str], float]) -> list[set[str]]:
 
 
 def _answers(path: Path, exercises: Sequence[str]) -> dict[str, str]:
-    """Return the code in the stub of each exercise. Of a duplicate cell, the last one counts."""
+    """Return the code in the stub of each exercise. If a stub cell is duplicated, the last copy counts."""
     try:
         cells = load_document(read_bytes(path), path)["cells"]
     except (NotebookError, OSError):
@@ -111,9 +110,9 @@ def _answers(path: Path, exercises: Sequence[str]) -> dict[str, str]:
 
 @lru_cache(maxsize=20_000)
 def normal_form(source: str) -> tuple[str, int] | None:
-    """Return a digest that ignores layout, comments, types and the names of local variables, and the size of the program.
+    """Return a digest of ``source`` and its number of parts. The digest ignores layout, comments, types and local names.
 
-    Return None if ``source`` is not valid Python.
+    Return None if ``source`` is too long or not valid Python.
     """
     if len(source) > _MAX_CODE:
         return None
@@ -133,7 +132,7 @@ def normal_form(source: str) -> tuple[str, int] | None:
 
 
 def _write(node: ast.AST, own: set[str], names: dict[str, str], parts: list[str]) -> None:
-    """Append the parts of a program to ``parts``, in order."""
+    """Append a text for each syntax part of ``node`` to ``parts``, in order."""
     if isinstance(node, _SILENT[:1]):
         return
     if not isinstance(node, _SILENT):
@@ -152,7 +151,7 @@ def _part(node: ast.AST, own: set[str], names: dict[str, str]) -> str:
         case ast.Name(id=name) | ast.arg(arg=name):
             return f"{kind} {names.setdefault(name, f'v{len(names)}') if name in own else name}"
         case ast.Constant(value=int(value)) if type(value) is int:
-            return f"{kind} {value:#x}"  # Python writes no more than 4,300 decimal digits
+            return f"{kind} {value:#x}"  # Python refuses to write more than 4,300 decimal digits
         case ast.Constant(value=value):
             return f"{kind} {value!r}"
         case ast.Attribute(attr=name) | ast.FunctionDef(name=name) | ast.keyword(arg=name) | ast.alias(name=name):

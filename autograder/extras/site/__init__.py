@@ -1,4 +1,4 @@
-"""The course as a JupyterLite site: notebooks, ``check`` and ``hint`` in a browser, with nothing installed."""
+"""The command that builds a course as a JupyterLite site, in which notebooks run in a browser without any installation."""
 
 from __future__ import annotations
 

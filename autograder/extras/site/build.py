@@ -46,13 +46,13 @@ def build_site(
     pyodide: Path | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Path:
-    """Build the site of ``chapters``, by default of all finished ones, in ``output``, and return this folder.
+    """Build the site of ``chapters`` in ``output``, and return this folder. If no chapters are given, use all finished chapters.
 
-    ``pyodide`` is a folder with a Pyodide distribution. With it, the site contains what it needs and contacts no other server.
+    ``pyodide`` is a folder with a Pyodide distribution. With it, the site contains all it needs and contacts no other server.
     Without it, the browser loads Pyodide from its content delivery network.
 
     Raises ``CourseError`` if JupyterLite is not installed, ``output`` holds anything but an older site, a chapter does not exist,
-    none is finished, or the distribution lacks packages. Then ``output`` is unchanged.
+    no chapter is finished, or the distribution lacks packages. ``output`` is then unchanged.
     """
     say = say or (lambda _text: None)
     output = output.absolute()

@@ -1,4 +1,4 @@
-"""Collect the files that a site's kernel needs: packages of a Pyodide distribution, and wheels that Pyodide does not have."""
+"""Collect the files that a site's kernel needs: packages of a Pyodide distribution, and wheels of packages that Pyodide lacks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["KERNEL_NEEDS", "Pyodide", "installed_wheel", "select_packages", "stu
 
 LOCK = "pyodide-lock.json"
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
-# Packages that the kernel loads before a notebook's first cell. It also needs `comm`, which Pyodide lacks, so the site has it.
+# Packages that the kernel loads before a notebook's first cell. The kernel also needs `comm`, which Pyodide lacks, so the site has its wheel.
 KERNEL_NEEDS = ("micropip", "ipython", "jedi")
 
 
@@ -55,7 +55,7 @@ class _Wheel:
 
     @property
     def requires(self) -> Iterator[str]:
-        """The dependencies in the wheel's own metadata that have no condition."""
+        """The unconditional dependencies in the wheel's own metadata."""
         with zipfile.ZipFile(self.path) as archive:
             name = next((n for n in archive.namelist() if n.endswith(".dist-info/METADATA")), None)
             metadata = message_from_bytes(archive.read(name) if name else b"")
@@ -69,10 +69,10 @@ class _Wheel:
 
 
 def select_packages(folder: Path, imports: Iterable[str], version: str) -> Pyodide:
-    """Select the files that a notebook with the imports ``imports`` needs from ``folder``, which contains Pyodide ``version``.
+    """Select the files in ``folder`` that a notebook with these ``imports`` needs. ``folder`` contains Pyodide ``version``.
 
-    A wheel of another build or version than in the lock file is accepted and locked as it is. Raises ``SiteError`` with everything
-    that is missing.
+    If a wheel differs from the lock file in build or version, it is accepted, and its entry in the lock is adjusted. Raises
+    ``SiteError`` with a list of everything that is missing.
     """
     lock = _lock(folder, version)
     packages: dict[str, Json] = {canonicalize_name(name): entry for name, entry in lock["packages"].items()}
@@ -168,7 +168,7 @@ def _exact(folder: Path, entry: Mapping[str, Json] | None) -> _Wheel | None:
 
 
 def _entry(name: str, wheel: _Wheel, entry: Mapping[str, Json] | None) -> dict[str, Json]:
-    """Return the lock entry of ``wheel``, from the lock file if it has the package, and else from the wheel itself."""
+    """Return the lock entry of ``wheel``. It is based on ``entry``, or on the wheel's metadata if the lock file lacks the package."""
     if entry is None:
         entry = {
             "name": name,
@@ -243,7 +243,7 @@ def student_wheel(folder: Path) -> Path:
 def installed_wheel(name: str, folder: Path, without: str = "\n") -> Path:
     """Write an installed pure Python distribution into ``folder`` as a wheel, like the wheel that it came from.
 
-    Files whose path begins with ``without`` are left out. Raises ``SiteError`` if it is not installed.
+    Files whose path begins with ``without`` are left out. Raises ``SiteError`` if the distribution is not installed.
     """
     try:
         found = distribution(name)

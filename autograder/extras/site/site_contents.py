@@ -1,4 +1,4 @@
-"""Collect the files for learners, one folder per chapter and a first page, and write a site without overwriting other files."""
+"""Collect a site's chapters, write its first page, and replace an older site without overwriting other files."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ class Chapter:
 
 
 def lay_out(course: Course, wanted: Sequence[str], contents: Path, say: Callable[[str], None]) -> list[Chapter]:
-    """Copy the students' version of the chapters ``wanted``, by default of every finished one, into ``contents``.
+    """Copy the students' version of the ``wanted`` chapters into ``contents``. If none is given, copy every finished chapter.
 
-    Raises ``CourseError`` if a chapter does not exist, none is finished, or nbgrader refuses one.
+    Raises ``CourseError`` if a chapter does not exist, if no chapter is finished, or if nbgrader rejects a chapter.
     """
     for name in wanted:
         course.require_chapter(name)
@@ -80,7 +80,7 @@ def _chapter(contents: Path, name: str) -> Chapter:
 
 
 def _heading(notebook: Path) -> tuple[str, str]:
-    """Return the title of a notebook, and the paragraph below it."""
+    """Return the title of a notebook, and the paragraph below the title."""
     for cell in json.loads(notebook.read_bytes())["cells"]:
         text = "".join(cell["source"])
         if cell["cell_type"] == "markdown" and text.startswith("# "):
@@ -90,7 +90,7 @@ def _heading(notebook: Path) -> tuple[str, str]:
 
 
 def write_landing(site: Path, title: str, chapters: Sequence[Chapter], contents: Path, *, alone: bool) -> None:
-    """Write the first page into ``site``, replacing JupyterLite's own, and add our script to JupyterLab's page.
+    """Write the first page into ``site`` in place of JupyterLite's first page, and add our script to JupyterLab's page.
 
     ``alone`` means that the site has its own Pyodide.
     """
@@ -132,7 +132,7 @@ def require_own_site(output: Path) -> None:
 def replace_site(made: Path, output: Path) -> None:
     """Move the site in ``made`` to ``output``. Remove files of an older site, and keep all other files.
 
-    Raises ``SiteError``, before anything is moved, if a file that is not from a site is in the way.
+    Raises ``SiteError``, before anything is moved, if a file from elsewhere has a path that the site needs.
     """
     files = sorted(path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file())
     before = set(_listed(output) or ()) if output.is_dir() else set()
@@ -158,13 +158,13 @@ def replace_site(made: Path, output: Path) -> None:
 def _take_away(output: Path, path: Path) -> None:
     path.unlink(missing_ok=True)
     for folder in path.parents:
-        if folder == output or not folder.is_dir() or os.listdir(folder):  # noqa: PTH208 - only whether there is any
+        if folder == output or not folder.is_dir() or os.listdir(folder):  # noqa: PTH208 - only whether the folder is empty
             return
         folder.rmdir()
 
 
 def _listed(output: Path) -> list[str] | None:
-    """Return the files of the site in ``output``, never one outside it, or None if there is no site."""
+    """Return the files of the site in ``output``, or None if there is no site. Paths outside ``output`` are left out."""
     try:
         files = json.loads((output / MANIFEST).read_bytes())["files"]
     except (OSError, ValueError, KeyError, TypeError):

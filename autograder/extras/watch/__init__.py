@@ -25,5 +25,5 @@ def watch(notebook: Path | None, *, unsafe_local: bool) -> None:
 
     end_in_order()
     confinement(unsafe_local=unsafe_local)
-    with friendly_errors(stopped=""):  # Ctrl-C ends it as q does
+    with friendly_errors(stopped=""):  # Ctrl-C quits without a message, as q does
         raise Exit(watch_notebook(find_notebook(notebook), unsafe_local=unsafe_local))

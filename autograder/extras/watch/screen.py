@@ -1,4 +1,4 @@
-"""The screen of ``watch`` for any terminal width, and the keys that it reads."""
+"""Lay out the screen of ``watch`` for any terminal width, and read the keys that the user presses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SIGNS = {"passed": "✓", "not_attempted": "·"}
 
 
 class ScreenLine(NamedTuple):
-    """A line of text with a Rich style, or ``""`` for none."""
+    """A line of text and its Rich style. A style of ``""`` means none."""
 
     text: str
     style: str = ""
@@ -55,7 +55,7 @@ def head_lines(
 
 
 def card_lines(card: Card, kind: str, columns: int) -> list[ScreenLine]:
-    """Return the card of one exercise as in a notebook, but without hints, which have their own key."""
+    """Return the card of one exercise as in a notebook, but without hints, because a separate key shows them."""
     outcome = card.verdict
     if outcome.status == "not_attempted":
         code = "put your code where the stub raises NotImplementedError"
@@ -68,7 +68,7 @@ def card_lines(card: Card, kind: str, columns: int) -> list[ScreenLine]:
 
 
 def hint_lines(exercise: ExerciseExamples, number: int, columns: int) -> list[ScreenLine]:
-    """Return hint ``number`` of an exercise, from 1. With 0, say that there are no hints."""
+    """Return hint ``number`` of an exercise, counted from 1. If ``number`` is 0, say that the exercise has no hints."""
     total = len(exercise.hints)
     if not number:
         return text_lines(f"There are no hints for {exercise.name}. Read the text above its cell again.", columns)
@@ -83,7 +83,7 @@ def hint_lines(exercise: ExerciseExamples, number: int, columns: int) -> list[Sc
 def list_lines(
     examples: Examples, outcomes: Mapping[str, ExerciseVerdict], focus: str, columns: int
 ) -> list[ScreenLine]:
-    """Return the list of exercises with their status. An arrow marks the exercise that is shown."""
+    """Return the list of exercises with their status. An arrow marks ``focus``, the exercise that is shown."""
     widest = max(map(len, examples.exercises), default=0)
     lines = []
     for name, exercise in examples.exercises.items():
@@ -98,12 +98,12 @@ def list_lines(
 
 
 def text_lines(text: str, columns: int, style: str = "") -> list[ScreenLine]:
-    """Return wrapped text."""
+    """Wrap ``text`` for a terminal with ``columns`` columns."""
     return [ScreenLine(line, style) for line in wrapped(text, "", width=width_for(columns)).splitlines()]
 
 
 def key_lines(keys: Sequence[tuple[str, str]], columns: int) -> list[ScreenLine]:
-    """Return the list of keys."""
+    """Return lines that list the ``keys`` and what each key does."""
     lines, room = [""], width_for(columns)
     for key, does in keys:
         text = f"{key} {does}"
@@ -118,9 +118,9 @@ _ESCAPE = "\x1b"
 
 @contextmanager
 def keys() -> Iterator[Callable[[float], str]]:
-    """Yield a function that waits for a key and returns it in lower case, or ``""`` after the given number of seconds.
+    """Yield a function that waits for a key. It returns the key in lower case, or ``""`` if none is pressed within the given seconds.
 
-    Afterwards the terminal has its former settings. Ctrl-C raises ``KeyboardInterrupt`` as usual.
+    On exit, the terminal's settings are restored. Ctrl-C raises ``KeyboardInterrupt`` as usual.
     """
     if not (sys.stdin is not None and sys.stdin.isatty()):
         yield _lines()
@@ -158,7 +158,7 @@ def _posix(seconds: float) -> str:
     if not select.select([handle], [], [], seconds)[0]:
         return ""
     data = os.read(handle, 64)
-    if not data:  # the terminal is gone, and select would return immediately forever
+    if not data:  # the terminal is gone, so select would return immediately every time
         time.sleep(seconds)
         return ""
     text = data.decode("utf-8", "replace")
@@ -176,14 +176,14 @@ def _windows(seconds: float) -> str:
     key: str = msvcrt.getwch()  # type: ignore[attr-defined,unused-ignore]
     if key == "\x03":
         raise KeyboardInterrupt
-    if key in {"\0", "\xe0"}:  # an arrow or function key, so skip its second half
+    if key in {"\0", "\xe0"}:  # an arrow or function key sends two characters, so skip the second
         msvcrt.getwch()  # type: ignore[attr-defined,unused-ignore]
         return ""
     return key.lower()
 
 
 def _lines() -> Callable[[float], str]:
-    """Return a function that reads the first letter of each input line, or ``""`` at the end of the input."""
+    """Return a function that returns the first letter of the next input line, or ``""`` if no line comes in time."""
     waiting: queue.Queue[str] = queue.Queue()
 
     def read() -> None:

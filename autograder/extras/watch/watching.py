@@ -26,7 +26,7 @@ from autograder.student.terminal.starting import next_chapter
 __all__ = ["Watch", "watch"]
 
 POLL = 0.1  # seconds between two checks for a save
-SETTLE = 2.0  # seconds for which an invalid file may still be in the middle of a save
+SETTLE = 2.0  # seconds for which an invalid file is assumed to be only partly saved
 SHOWN_AFTER = 1.0  # seconds of checking before the elapsed time is shown
 KEYS = [("h", "hint"), ("n", "next exercise"), ("l", "list"), ("r", "reset"), ("q", "quit")]
 
@@ -34,10 +34,10 @@ Stamp = tuple[int, int, int]
 
 
 def watch(notebook: Path, *, unsafe_local: bool = False) -> int:
-    """Watch ``notebook`` until q, Ctrl-C or the end of the terminal. Return the exit status.
+    """Watch ``notebook`` until the user presses q or Ctrl-C, or closes the terminal. Return the exit status.
 
-    Its code runs in a sandbox. With ``unsafe_local``, or if it is a learner's own notebook on a system without sandboxes,
-    it runs as the user. Raises ``SandboxUnavailable`` if there is no sandbox.
+    The notebook's code runs in a sandbox. With ``unsafe_local``, or if the notebook is a learner's own and the system has no
+    sandboxes, the code runs with the user's permissions. Raises ``SandboxUnavailable`` if a required sandbox is missing.
     """
     console = Console(soft_wrap=True)
     note = own_notebook_warning(notebook.resolve().parent)
@@ -69,7 +69,7 @@ class Watch:
         self._recorded: dict[str, str] = {}  # the code of each exercise when its failure was last recorded
         self._shown = ""  # the text on the screen
         self._hint = 0
-        self._keep_below = False  # whether to keep the text below after the next save
+        self._keep_below = False  # whether the text below the card stays after the next save
 
     def begin(self) -> None:
         """Check the notebook for the first time."""
@@ -83,7 +83,7 @@ class Watch:
         self._checker.stop()
 
     def step(self, key: str) -> bool:
-        """Handle a key (``""`` for none), check for a save and a result, and redraw. Return False to quit."""
+        """Handle ``key`` (``""`` for none), check for a save and a result, and redraw the screen. Return False if the key quits."""
         if key and not self._pressed(key):
             return False
         stamp = _stamp(self.notebook)
@@ -163,7 +163,7 @@ class Watch:
         folder = progress.folder_of(self.notebook.resolve().parent, chapter)
         if not self._hint:
             read = progress.read(folder).of(chapter, exercise.name).hints
-            self._hint = min(read, total - 1) if read < total else 0  # all were read, so start again
+            self._hint = min(read, total - 1) if read < total else 0  # all hints were read, so start again
         self._hint = self._hint % total + 1 if total else 0
         if self._hint:
             progress.record(folder, chapter, exercise.name, hint=self._hint)
@@ -214,7 +214,7 @@ class Watch:
         return self.result.examples.exercises.get(self.focus) if self.result.examples is not None else None
 
     def _after(self, name: str) -> str:
-        """Return the first unsolved exercise after ``name``, else the first one before it, else ``name``. The result is empty if all are solved."""
+        """Return the first unsolved exercise after ``name``. If there is none, start again from the first exercise. The result is empty if all are solved."""
         order = list(self.result.exercises)
         place = order.index(name) + 1 if name in order else 0
         return next((n for n in order[place:] + order[:place] if self.result.exercises[n].status != "passed"), "")
@@ -275,7 +275,7 @@ class Watch:
 
 
 def _stamp(path: Path) -> Stamp | None:
-    """Return values that change when a file is saved, in place or by replacing it, or None if the file is missing."""
+    """Return values that change if the file is saved, whether it is overwritten or replaced. Return None if it is missing."""
     with suppress(OSError):
         status = path.stat()
         return status.st_mtime_ns, status.st_size, status.st_ino

@@ -1,1 +1,1 @@
-"""Small edits of a function's source text, each in one place. This package needs only the standard library."""
+"""Generate small edits of a function's source text. This package needs only the standard library."""

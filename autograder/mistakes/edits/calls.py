@@ -1,4 +1,4 @@
-"""Operators that edit a call: another function, other arguments, an extra or a missing call."""
+"""Operators for calls. They change the function or the arguments, and add or drop a call."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def other_function(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def without_the_call(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """Drop a call: keep one argument only, or the object whose method is called."""
+    """Replace a call with one of its arguments, or with the object whose method is called."""
     if not isinstance(node, ast.Call):
         return
     called = call_of(node)
@@ -197,7 +197,7 @@ _TAKE_DTYPE = frozenset(
 
 @operator
 def missing_argument(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Pass one more variable to a function."""
+    """Pass an additional variable to a function."""
     called = call_of(node)
     if called is None or not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
         return
@@ -216,7 +216,7 @@ def missing_argument(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_buffer(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Give a new array the shape of one row of a variable."""
+    """Give a new array the shape of one row of a parameter."""
     called = call_of(node)
     if called and called[0] in {"zeros_like", "ones_like", "empty_like"} and isinstance(node, ast.Call):
         for name in scope.parameters:
@@ -226,7 +226,7 @@ def other_buffer(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_range(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """Start or end a range one earlier or later."""
+    """Start or end a range one step earlier or later."""
     called = call_of(node)
     if called is None or called[0] not in {"range", "arange"} or not isinstance(node, ast.Call):
         return
@@ -248,7 +248,7 @@ def other_range(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 @operator
 def shift_before_exp(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Subtract the maximum before exp, along some axis."""
+    """Subtract the maximum before ``exp``, either of the whole array or along an axis."""
     called = call_of(node)
     if called is None or called[0] != "exp" or not isinstance(node, ast.Call) or len(node.args) != 1:
         return
@@ -263,7 +263,7 @@ def shift_before_exp(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def missing_call(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Add a missing step: a root, a softmax, a sum, a transpose, a copy, a reshape to a column."""
+    """Add a missing step, such as a root, a call of another function, a sum, a transpose, a copy or a new axis."""
     if isinstance(node, ast.Constant | ast.Compare | ast.Tuple | ast.List | ast.Dict | ast.Lambda | ast.BoolOp):
         return
     for function in _ELEMENTWISE:
@@ -292,7 +292,7 @@ def missing_call(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def missing_step(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Add a missing operand: divide by a size, its root or a sum, or combine with another variable or a number."""
+    """Add a missing operation: divide by a size, the root of a size or a sum, or combine the value with a variable or a number."""
     if not isinstance(node, ast.BinOp | ast.Call | ast.Name | ast.Subscript | ast.Attribute):
         return
     for name in scope.variables:

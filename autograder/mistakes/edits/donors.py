@@ -1,7 +1,7 @@
-"""Expressions of correct programs (donors), which can replace a student's and may contain a step that the student's code lacks.
+"""Replace a student's expressions with those of correct programs (donors). These may contain a step that the student forgot.
 
-Parameters are matched by position. Any other variable of the donor is matched by its value if the value is known, or else
-by its name, or it is replaced with the expression that was assigned to it.
+Parameters are matched by position. A donor's other variables are matched by value if their values are known, and otherwise
+by name. Each expression is also tried with its variables replaced by the expressions assigned to them.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from autograder.mistakes.edits.operators import Change, Operator, Scope
 
 __all__ = ["Donor", "donor_lines", "donor_operator"]
 
-_MAX_SIZE = 24  # nodes of an expression: a larger expression would be nearly the whole solution
-_SHARE = 0.6  # share of the donor's result: an expression with a larger share would also be nearly the whole solution
-_STEP = 4  # nodes that an expression may always have if it contains the student's own expression
-_MOST = 90  # expressions of each donor
+_MAX_SIZE = 24  # the most nodes in an expression, because a larger expression would be nearly the whole solution
+_SHARE = 0.6  # the largest size of an expression relative to the donor's whole solution, for the same reason
+_STEP = 4  # nodes that are always allowed in an expression that contains the student's own expression
+_MOST = 90  # the most expressions of each donor
 _MOST_LINES = 12
 HOLE = "_the_students_own_"
 _HOLE = ast.dump(ast.Name(HOLE, ast.Load()))
@@ -46,9 +46,9 @@ class _Fitting(NamedTuple):
 
 
 class Donor:
-    """A correct program: its parameters and its expressions, smallest first.
+    """A correct program with its parameters and expressions. Smaller expressions come first.
 
-    Each of its expressions costs ``more`` than the same expression of another donor.
+    ``more`` is an extra cost for each of its expressions.
     """
 
     def __init__(self, text: str, *, more: float = 0.0) -> None:
@@ -62,14 +62,14 @@ class Donor:
 
     @cached_property
     def functions(self) -> tuple[str, ...]:
-        """The functions that the program calls by name."""
+        """The names of the functions that the program calls, without built-in functions and parameters."""
         calls = (n.func for n in ast.walk(ast.parse(self.text)) if isinstance(n, ast.Call))
         names = (func.id for func in calls if isinstance(func, ast.Name))
         return tuple(n for n in dict.fromkeys(names) if not hasattr(builtins, n) and n not in self.parameters)
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
-        """The parameters, in order."""
+        """The names of the parameters, in order."""
         return tuple(a.arg for a in self._function.args.args) if self._function else ()
 
     @cached_property
@@ -79,12 +79,12 @@ class Donor:
 
     @cached_property
     def steps(self) -> list[DonorExpression]:
-        """Each operation and call with a hole for one operand or argument, which is filled with a student's expression."""
+        """Each operation and call with a hole in place of one operand or argument. A student's expression fills the hole."""
         return self._taken(lambda node: list(_with_a_hole(node)), least=_STEP)
 
     @cached_property
     def lines(self) -> list[DonorExpression]:
-        """The assignments to a single name, which the student's code may lack."""
+        """The assignments to single variables. The student's code may lack one of these assignments."""
         if self._function is None:
             return []
         found: dict[str, DonorExpression] = {}
@@ -98,7 +98,7 @@ class Donor:
 
     @cached_property
     def result(self) -> str:
-        """The ``ast.dump`` of an expression that computes the program's result from its parameters, or "" if one is not enough."""
+        """The ``ast.dump`` of an expression that computes the program's result from its parameters, or "" if no single expression does."""
         whole = self._result(_assigned_once(self._function)) if self._function is not None else None
         return ast.dump(whole) if whole is not None else ""
 
@@ -125,7 +125,7 @@ class Donor:
         return sorted(found.values(), key=lambda expression: expression.size)[:_MOST]
 
     def _result(self, assigned: dict[str, ast.expr]) -> ast.expr | None:
-        assert self._function is not None  # noqa: S101 - used for its expressions only
+        assert self._function is not None  # noqa: S101 - the callers check this
         returned = [n.value for n in ast.walk(self._function) if isinstance(n, ast.Return) and n.value is not None]
         if len(returned) != 1 or any(isinstance(s, ast.For | ast.While) for s in self._function.body):
             return None
@@ -134,7 +134,7 @@ class Donor:
 
     @cached_property
     def _variables(self) -> frozenset[str]:
-        assert self._function is not None  # noqa: S101 - used for its expressions only
+        assert self._function is not None  # noqa: S101 - the callers check this
         stored = (n.id for n in ast.walk(self._function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
         return frozenset(stored) | frozenset(self.parameters)
 
@@ -154,7 +154,7 @@ def donor_operator(donors: Sequence[Donor], called: Sequence[Mapping[str, str]] 
         if isinstance(node, ast.Slice | ast.Lambda):
             return
         own = ast.dump(node)
-        seen = {own, *(donor.result for donor in donors)}  # the whole solution is not an edit
+        seen = {own, *(donor.result for donor in donors)}  # never replace an expression with the whole solution
         expressions, steps = known(scope)
         for expression, key, cost in expressions:
             if key not in seen:
@@ -175,7 +175,7 @@ def donor_operator(donors: Sequence[Donor], called: Sequence[Mapping[str, str]] 
 def donor_lines(
     donors: Sequence[Donor], called: Sequence[Mapping[str, str]], scope: Scope
 ) -> Iterator[tuple[str, float]]:
-    """Yield each assignment of ``donors`` that needs only variables of the student, in the student's names, with its cost."""
+    """Yield each assignment of ``donors`` that uses only the student's variables, rewritten with their names, and its cost."""
     seen: set[str] = set()
     for line, _, cost in _fitting([d.lines for d in donors], donors, called, scope):
         if isinstance(line, ast.NamedExpr):
@@ -217,7 +217,7 @@ def _with_a_hole(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def _filled(tree: N, own: ast.expr) -> N | ast.expr:
-    """Return ``tree`` with ``own`` in its hole. Unchanged parts are shared."""
+    """Return a copy of ``tree`` in which ``own`` fills the hole. The copy shares the unchanged parts."""
     if isinstance(tree, ast.Name):
         return own if tree.id == HOLE else tree
     filled: Any = tree
@@ -235,7 +235,7 @@ def _filled(tree: N, own: ast.expr) -> N | ast.expr:
 
 
 def _assigned_once(function: ast.FunctionDef) -> dict[str, ast.expr]:
-    """Return the expressions of the variables that are assigned once, outside any loop."""
+    """Map each variable that ``function`` assigns only once, at its top level, to the assigned expression."""
     values: dict[str, ast.expr] = {}
     stored = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     for statement in function.body:

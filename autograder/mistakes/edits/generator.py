@@ -1,7 +1,6 @@
-"""Generate all single edits of a definition as changes of its text, so that all other text stays as the student wrote it.
+"""Generate all single edits of a definition. Each edit replaces one span and keeps all other text as the student wrote it.
 
-Nothing is run here. An edit is a span of the text and its replacement. So a thousand edits cost little, and edits that do
-not overlap can be combined.
+No code is run here, so a thousand edits cost little. Edits that do not overlap can be combined.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ def _lines(source: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A top-level statement of a cell that defines a function, a name bound to a lambda, or a class with its methods.
+    """A top-level statement of a cell: a function, a class with its methods, or an assignment of a lambda to a name.
 
     Attributes:
-        name: the name that it defines.
+        name: the defined name.
         text: its source, from the first decorator on.
-        first: the line of the cell in which it starts.
+        first: the number of its first line in the cell.
         cell: the name of the cell.
         uses: the names that it reads.
     """
@@ -51,7 +50,7 @@ class Definition:
 
     @classmethod
     def of(cls, statement: ast.stmt, source: str, cell: str = "") -> Definition | None:
-        """Return the definition that ``statement`` of the cell ``source`` makes, or None if it defines nothing."""
+        """Return ``statement``, a part of the cell's ``source``, as a definition, or None if it does not define anything."""
         match statement:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 name = statement.name
@@ -80,7 +79,7 @@ def edits_of(
         definition: the definition to edit.
         functions: other functions of the notebook, which the student may have forgotten to call.
         more: operators in addition to the built-in ones.
-        lines: returns statements that may be missing in a scope, with their costs.
+        lines: returns the lines that may be missing in a scope, with their costs.
         most: the largest number of edits to collect.
         enough: returns whether the time for collecting edits is over.
     """
@@ -100,7 +99,7 @@ def edits_of(
         return
     seen: set[tuple[int, int, str]] = set()
     for one in sorted(found, key=lambda edit: edit.cost):
-        edit = one if isinstance(one, Edit) else text.apply(one)  # an edit that is not used needs no text
+        edit = one if isinstance(one, Edit) else text.apply(one)  # write the text of an edit only when it is needed
         key = edit.start, edit.end, edit.text
         if key not in seen and text.changes(edit):
             seen.add(key)
@@ -108,7 +107,7 @@ def edits_of(
 
 
 def edited(text: str, edits: Sequence[Edit]) -> str:
-    """Return ``text`` with ``edits`` applied, which must not overlap."""
+    """Return ``text`` with ``edits`` applied. The edits must not overlap."""
     data = text.encode()
     for edit in sorted(edits, key=lambda e: (e.start, e.end), reverse=True):
         data = data[: edit.start] + edit.text.encode() + data[edit.end :]
@@ -125,7 +124,7 @@ def _all(
     statement: ast.stmt, text: Text, scope: Scope, more: Sequence[Operator], enough: Callable[[], bool]
 ) -> Iterator[Edit | PendingEdit]:
     function = statement if isinstance(statement, Function) else None
-    # A dictionary does not contain any wrong key, so an edit of the key that is looked up does not show what is wrong.
+    # An edited key of an ``in`` test is usually not found, so the edit corrects the condition rather than the key.
     lookups = [
         c for c in ast.walk(statement) if isinstance(c, ast.Compare) and isinstance(c.ops[0], ast.In | ast.NotIn)
     ]
@@ -155,7 +154,7 @@ def _all(
 
 
 def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:
-    """Yield the expressions of a definition that can be replaced, without annotations, decorators and assignment targets."""
+    """Yield the expressions in ``statement`` that can be replaced. Annotations, decorators and assignment targets are left out."""
     waiting: list[ast.AST] = [statement]
     while waiting:
         node = waiting.pop()
@@ -171,7 +170,7 @@ def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:
         for field, value in ast.iter_fields(node):
             if field in left_out:
                 continue
-            if field == "defaults":  # None is the default of the stub
+            if field == "defaults":  # a default of None comes from the stub
                 waiting += [v for v in value if not (isinstance(v, ast.Constant) and v.value is None)]
                 continue
             if isinstance(node, ast.Call) and field == "func" and isinstance(value, ast.Attribute):
@@ -182,7 +181,7 @@ def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:
 
 
 def scope_of(statement: ast.stmt, functions: Sequence[str] = (), source: str = "") -> Scope:
-    """Return the scope of the expressions of ``statement``, a definition in ``source``, with the notebook's ``functions``."""
+    """Return the scope of the expressions in ``statement``, which has the text ``source``. The notebook also has ``functions``."""
     parameters: list[str] = []
     stored: list[str] = []
     called: list[str] = []
@@ -198,7 +197,7 @@ def scope_of(statement: ast.stmt, functions: Sequence[str] = (), source: str = "
     if not isinstance(statement, Function):
         stored = []
     variables = tuple(dict.fromkeys([*parameters, *stored]))
-    given = [name for name in called if name in parameters]  # a function that is passed as an argument
+    given = [name for name in called if name in parameters]  # functions that are passed as arguments
     known = tuple(f for f in dict.fromkeys([*given, *functions]) if f != own)
     positional = tuple(a.arg for a in statement.args.args) if isinstance(statement, Function) else ()
     texts = methods.uses_texts(statement)

@@ -1,4 +1,4 @@
-"""Operators that edit programs that work on strings, lists, dictionaries and pandas tables: other methods, options and steps."""
+"""Operators for programs that use strings, lists, dictionaries or pandas tables. They change methods and options, and add steps."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _TABLES_ONLY = frozenset(
     | {"dropna", "fillna", "reset_index", "set_index", "nlargest", "nsmallest", "pivot_table", "isin", "query", "rank"}
     | {"transform", "idxmax", "idxmin", "nunique", "isna", "notna", "describe", "quantile"}
 )
-# Options that may be missing, each with its value and the kind of the mistake.
+# Options that a student may have forgotten, each with its value and the kind of mistake.
 _OPTIONS: dict[str, tuple[tuple[str, bool | int | str, str], ...]] = {
     "sort_values": (("ascending", False, "order"),),
     "sort_index": (("ascending", False, "order"),),
@@ -80,7 +80,7 @@ def uses_texts(program: ast.AST) -> bool:
 
 @operator
 def other_builtin_method(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """Call another method of a string, list or dictionary, use another separator, add or drop a default or ``reverse``."""
+    """Call another method of a string, list or dictionary, change its separator or default, or add ``reverse`` to ``sorted``."""
     if isinstance(node, ast.FormattedValue) and node.format_spec is not None:
         yield Change(ast.FormattedValue(node.value, node.conversion, None), "text", 1.0, (0,))
     if not isinstance(node, ast.Call):
@@ -116,7 +116,7 @@ def other_builtin_method(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 @operator
 def missing_text_step(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Put a string in lower case, strip it or split it, if the program uses it unchanged."""
+    """Add a missing step to a string, such as ``lower``, ``strip`` or ``split``."""
     name, receiver = _method_of(node)
     text_call = receiver is not None and name in _TEXTS_ONLY
     if text_call and isinstance(node, ast.Call) and receiver is not None and not isinstance(receiver, ast.Constant):
@@ -133,7 +133,7 @@ def missing_text_step(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_container(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Add a step around a value, such as ``sorted`` or ``set``, in a program that works on strings or dictionaries."""
+    """Wrap a value in a call such as ``sorted``, or edit a comprehension, if the program works on strings or dictionaries."""
     if not scope.texts:
         return
     if isinstance(node, ast.Name | ast.Call | ast.ListComp | ast.SetComp | ast.Subscript):
@@ -150,7 +150,7 @@ def other_container(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_constant_text(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Use another separator, or a string with one space more or less, or in another case."""
+    """Replace a short string with a common separator, or change its case or the spaces around it."""
     if scope.texts and isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) <= 20:
         text = node.value
         for other in dict.fromkeys([text.strip(), f"{text} ", f" {text}", text.lower(), text.upper(), *_TEXTS]):
@@ -160,7 +160,7 @@ def other_constant_text(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_table_method(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """Use another summary of a column or of groups, or add an option."""
+    """Call another method of a table, such as another summary, or add an option."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or _is_module(node.func.value):
         return
     name = node.func.attr
@@ -176,7 +176,7 @@ def other_table_method(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_join_or_summary(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """Use another kind of join, or another summary that is named in a string."""
+    """Change the type of a join, or the name of a summary function in a string."""
     name = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
     if not isinstance(node, ast.Call):
         return
@@ -200,7 +200,7 @@ def other_join_or_summary(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 @operator
 def missing_table_step(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """Drop missing values or duplicate rows, or number the rows again."""
+    """Add a missing step to a table: drop missing values or duplicate rows, renumber the rows, or take absolute values."""
     column = isinstance(node, ast.Subscript) and _is_column(node)
     own = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _TABLES_ONLY
     if isinstance(getattr(node, "ctx", None), ast.Store) or not (column or own):
@@ -212,7 +212,7 @@ def missing_table_step(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 
 def _method_of(node: ast.expr) -> tuple[str, ast.expr | None]:
-    """Return the name of the called method and its object. The object is None for a module's function or any other node."""
+    """Return the name that ``node`` calls, and the object if it is a method. The object is None if ``node`` does not call a method."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return "", None
     return node.func.attr, None if _is_module(node.func.value) else node.func.value
@@ -244,7 +244,7 @@ def _with_option(node: ast.Call, option: str, *, value: bool | int | str) -> ast
 
 
 def _exchanged(node: ast.Call, text: ast.Constant, other: str) -> ast.expr:
-    """Return a copy of the call in which the string ``other`` replaces ``text``."""
+    """Return a copy of the call ``node`` in which the string ``other`` replaces the string ``text``."""
 
     def copied(part: ast.AST) -> ast.AST:
         if part is text:
@@ -263,7 +263,7 @@ def _exchanged(node: ast.Call, text: ast.Constant, other: str) -> ast.expr:
 
 
 def _is_column(node: ast.expr) -> bool:
-    """Return whether an expression selects columns of a table: ``table["x"]``, ``table.groupby("g")["x"]``."""
+    """Return whether an expression selects columns of a table, as in ``table["x"]`` or ``table.groupby("g")["x"]``."""
     index = node.slice if isinstance(node, ast.Subscript) else None
     if isinstance(index, ast.Constant):
         return isinstance(index.value, str)

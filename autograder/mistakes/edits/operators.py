@@ -1,9 +1,9 @@
-"""Operators that edit one expression: each takes one node of a syntax tree and suggests replacements.
+"""Operators that edit one expression. Each takes a node of a syntax tree and suggests replacements for the node.
 
-The search for a student's mistake tries every change of every operator. The audit makes its mutants from some of the same
-changes, which are marked as mutations. They are the usual mutations (Offutt et al., 1996) plus typical NumPy slips: axes, `keepdims`,
-transposes, reductions taken for one another, arguments and operands swapped. An author marks further operators with
-``@operator``, in any file of ``solutions/``.
+The search for a student's mistake tries every change of every operator. The audit creates its mutants from those
+changes that are marked as mutations. These are the usual mutations (Offutt et al., 1996) and typical NumPy slips, such as a wrong
+axis, a missing transpose, or swapped arguments. Authors can define additional operators in any file of ``solutions/``, with the
+decorator ``@operator``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Scope:
     """The context of the expressions of a function.
 
     Attributes:
-        parameters: all parameters, including those of functions inside it.
+        parameters: all parameters, including those of nested functions.
         variables: the parameters and all other variables.
         functions: other functions that the notebook defines.
         numpy: the name by which NumPy is imported.
@@ -41,25 +41,25 @@ class Scope:
     positional: tuple[str, ...] = ()
 
     def axes(self) -> list[ast.expr]:
-        """Return the axes along which a reduction may work. A parameter called ``axis`` comes first."""
+        """Return the axes to try in a reduction. Parameters that are named like an axis come first."""
         named = [ast.Name(name, ast.Load()) for name in self.parameters if name in {"axis", "axes", "dim"}]
         return [*named, *map(numeral, (-1, 0, -2, 1))]
 
     def np(self, function: str, *args: ast.expr, **keywords: ast.expr) -> ast.Call:
-        """Return a call of a NumPy function."""
+        """Return a call of the NumPy function ``function``."""
         func = ast.Attribute(ast.Name(self.numpy, ast.Load()), function, ast.Load())
         return ast.Call(func, list(args), [ast.keyword(k, v) for k, v in keywords.items()])
 
 
 class Change(NamedTuple):
-    """One way to replace an expression.
+    """A replacement for an expression.
 
     Attributes:
         replacement: the new expression.
-        kind: the kind of mistake that the change undoes (``base.edit_kinds``).
+        kind: the kind of mistake that the change corrects (``base.edit_kinds``).
         cost: how far the new expression is from the old one. The cheapest changes cost 1 and are tried first.
-        mutation: the place of the change among the mutations of its node, empty if it is not a mutation. Every mutation is
-            also tried as an edit at a cost of 1, after the other changes of its node. With an infinite ``cost``, that is its only use.
+        mutation: the position of the change among the mutations of its node, or empty if it is not a mutation. Every mutation
+            is also tried as an edit at a cost of 1. If ``cost`` is infinite, the change is tried only at this lower cost.
     """
 
     replacement: ast.expr
@@ -87,14 +87,14 @@ def operators_in(modules: Iterable[ModuleType]) -> tuple[Operator, ...]:
 
 
 def numeral(value: complex | None) -> ast.expr:
-    """Return the expression for a number or None. A minus sign is not part of a literal."""
+    """Return the expression for a number or None. A negative number becomes a minus sign and a literal."""
     if isinstance(value, int | float) and value < 0:
         return ast.UnaryOp(ast.USub(), ast.Constant(-value))
     return ast.Constant(value)
 
 
 def call_of(node: ast.AST) -> tuple[str, bool] | None:
-    """Return the name that a call calls and whether it is a method, or None if ``node`` is not a call of a name."""
+    """Return the name that ``node`` calls and whether it is a method, or None if ``node`` does not call anything by name."""
     if not isinstance(node, ast.Call):
         return None
     if isinstance(node.func, ast.Name):
@@ -122,7 +122,7 @@ _NEAR = {
 }
 _EQUAL: tuple[type[ast.cmpop], ...] = (ast.Eq, ast.NotEq)
 _ORDERED: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, *_EQUAL)
-# The operators with which a mutation replaces another operator, the likeliest first.
+# The operators that mutations put in place of each operator, likeliest first.
 _MUTATED: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
     ast.Add: (ast.Sub,), ast.Sub: (ast.Add,), ast.Mult: (ast.Div, ast.Add), ast.Div: (ast.Mult,), ast.Pow: (ast.Mult,),
     ast.FloorDiv: (ast.Mult,), ast.MatMult: (ast.Mult,), ast.BitAnd: (ast.BitOr,), ast.BitOr: (ast.BitAnd,), ast.Mod: (ast.FloorDiv,),
@@ -151,7 +151,7 @@ def other_operator(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 @operator
 def one_operand(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """Keep only one of the operands."""
+    """Drop one of the operands."""
     if isinstance(node, ast.BinOp):
         mutates = isinstance(node.op, ast.Sub | ast.Div | ast.Mult | ast.Add)
         yield Change(node.left, "extra", 1.1, (3,) if mutates else ())
@@ -164,7 +164,7 @@ def one_operand(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_comparison(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """Use another comparison, or exchange ``and`` and ``or``."""
+    """Use another comparison operator, or exchange ``and`` and ``or``."""
     if isinstance(node, ast.Compare):
         for i, op in enumerate(node.ops):
             others: tuple[type[ast.cmpop], ...] = _ORDERED
@@ -172,17 +172,17 @@ def other_comparison(node: ast.expr, _scope: Scope) -> Iterator[Change]:
                 others = (ast.Is, ast.IsNot)
             elif isinstance(op, ast.In | ast.NotIn):
                 others = (ast.In, ast.NotIn)
-                # A value that was stored for an earlier call may be wrong for this call.
+                # Ignore a value that an earlier call stored, because it may be wrong for this call.
                 yield Change(ast.Constant(isinstance(op, ast.NotIn)), "condition", 0.9)
             for other in others:
                 if not isinstance(op, other):
                     ops: list[ast.cmpop] = [*node.ops[:i], other(), *node.ops[i + 1 :]]
                     mutated = _MUTATED_COMPARISONS[type(op)]
                     place = (i, mutated.index(other)) if other in mutated else ()
-                    # If an equality test replaces an order comparison, a branch may seem right because it never runs.
+                    # Exchanging an equality and an order comparison costs more, because it may only keep a wrong branch from running.
                     cost = 1.3 if len({*_EQUAL} & {type(op), other}) == 1 else 1.0
                     yield Change(ast.Compare(node.left, ops, node.comparators), "comparison", cost, place)
-        # A negative index counts from the end.
+        # Also exclude negative indices, which count from the end.
         if len(node.ops) == 1 and isinstance(node.ops[0], ast.Lt | ast.LtE):
             zero, ops = ast.Constant(0), [ast.LtE(), node.ops[0]]
             yield Change(ast.Compare(zero, ops, [node.left, *node.comparators]), "condition", 1.3)
@@ -193,7 +193,7 @@ def other_comparison(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 @operator
 def regrouped(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """Put the brackets elsewhere."""
+    """Move the parentheses."""
     if not isinstance(node, ast.BinOp):
         return
     if isinstance(node.left, ast.BinOp):
@@ -206,7 +206,7 @@ def regrouped(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 @operator
 def step_moved_across_a_call(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """Move a step from a function's result to its argument, or the other way round."""
+    """Move an operation from the result of a call to its argument, or from the argument to the result."""
     if isinstance(node, ast.BinOp):
         for side, other in (("left", node.right), ("right", node.left)):
             call = getattr(node, side)
@@ -252,7 +252,7 @@ def other_sign(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_number(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Replace a number with a neighbor, its opposite, double, half, tenfold or tenth, or a common number. Exchange True and False."""
+    """Replace a number with a nearby, opposite, multiplied or common number or with a parameter. Exchange True and False."""
     value = _number(node)
     if value is None:
         if isinstance(node, ast.Constant) and isinstance(node.value, bool):
@@ -299,7 +299,7 @@ def _literal(value: float) -> ast.expr:
 
 @operator
 def other_text(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """Edit an einsum equation: reorder, add or drop letters, or write the batch axes as dots."""
+    """Edit an einsum equation: reorder, add or drop letters, or add dots for the batch axes."""
     if not (isinstance(node, ast.Constant) and isinstance(node.value, str) and "->" in node.value):
         return
     left, _, right = (part.strip() for part in node.value.partition("->"))
@@ -326,7 +326,7 @@ def other_text(node: ast.expr, _scope: Scope) -> Iterator[Change]:
     if "." not in node.value:
         yield Change(ast.Constant(f"{','.join('...' + t for t in terms[:-1])}->...{terms[-1]}"), "text", 1.2)
     if len(right) >= 2:
-        inputs = node.value.partition("->")[0]  # a mutation leaves the spaces as they are
+        inputs = node.value.partition("->")[0]  # a mutation keeps the spaces
         yield Change(ast.Constant(f"{inputs}->{right[:-2]}{right[-1]}{right[-2]}"), "text", inf, (1,))
 
 
@@ -344,7 +344,7 @@ def other_variable(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_index(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Move an index by one, reorder the indices, index another axis, or drop the index."""
+    """Change an index by one, reorder the indices, index another axis, or drop the index."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
         return
 
@@ -383,7 +383,7 @@ def other_index(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_bounds(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Change the bounds of a slice, only as mutations. As an edit, ``other_index`` changes the whole index expression."""
+    """Change the bounds of a slice. These changes are only mutations, because ``other_index`` edits the whole expression."""
     if isinstance(node, ast.Slice):
         yield from (change._replace(cost=inf) for change in _slices(node, scope))
 
@@ -415,7 +415,7 @@ def _slices(index: ast.Slice, scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_choice(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """Swap the two sides of a choice or keep one of them. Reorder a tuple or list, or drop an item."""
+    """Swap the branches of a conditional expression, or keep one branch. Reorder a tuple or list, or drop an item."""
     if isinstance(node, ast.IfExp):
         yield Change(ast.IfExp(node.test, node.orelse, node.body), "condition", 1.0, (1,))
         yield Change(node.body, "condition", 1.2)
@@ -436,7 +436,7 @@ def _like(node: ast.Tuple | ast.List, parts: list[ast.expr]) -> ast.expr:
 
 @operator
 def other_attribute(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Drop ``.T`` or swap the last two axes instead. Exchange size, shape and number of axes."""
+    """Drop ``.T``, or swap only the last two axes. Replace ``size`` or ``ndim`` with the other one or an entry of ``shape``."""
     if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
         return
     if node.attr in {"T", "mT"}:

@@ -1,4 +1,4 @@
-"""Edits of the text of a definition. Positions are in bytes, as in a syntax tree."""
+"""Represent edits of a definition's text. Positions count bytes, as in a syntax tree."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Edit:
         start: the first replaced byte.
         end: the byte after the last replaced byte.
         text: the new text.
-        line: the line of the student's cell in which a reader finds the edit.
-        kind: the kind of mistake that it undoes, as in ``base.edit_kinds``.
+        line: the line of the student's cell that is reported for the edit.
+        kind: the kind of mistake that it corrects (``base.edit_kinds``).
         cost: how far the new text is from the old one.
     """
 
@@ -51,7 +51,7 @@ class Text:
         self._starts = [0, *accumulate(len(line) + 1 for line in lines)]
 
     def span(self, node: ast.expr | ast.stmt) -> tuple[int, int] | None:
-        """Return the first byte of ``node`` and the byte after its last, or None if they are unknown."""
+        """Return the positions of the first byte of ``node`` and of the byte after its last byte, or None if they are unknown."""
         if node.end_lineno is None or node.end_col_offset is None:
             return None
         return self._starts[node.lineno - 1] + node.col_offset, self._starts[node.end_lineno - 1] + node.end_col_offset
@@ -69,12 +69,12 @@ class Text:
         return self._data[start:end].decode()
 
     def of(self, *nodes: ast.stmt) -> str:
-        """Return the text from the first of ``nodes`` to the end of the last."""
+        """Return the text from the start of the first of ``nodes`` to the end of the last."""
         spans = [span for span in map(self.span, nodes) if span is not None]
         return self._data[spans[0][0] : spans[-1][1]].decode()
 
     def changes(self, edit: Edit) -> bool:
-        """Return whether ``edit`` changes more than the brackets around the text."""
+        """Return whether ``edit`` changes more than the parentheses around the text."""
         before = self._data[edit.start : edit.end].decode()
         return before not in {edit.text, edit.text.removeprefix("(").removesuffix(")")}
 
@@ -85,7 +85,7 @@ class Text:
         in_an_index = isinstance(new, ast.Tuple) and any(isinstance(part, ast.Slice) for part in new.elts)
         if not isinstance(new, ast.Slice | ast.Name) and not in_an_index:
             text = f"({text})"
-        # An expression can have several lines: report the one in which the changed part starts.
+        # If an expression spans several lines, report the line in which the changed part starts.
         line = self.line(_changed_part(pending.node, pending.replacement))
         return Edit(*pending.span, text, line, pending.kind, pending.cost)
 

@@ -1,4 +1,4 @@
-"""Edits of statements: drop one, swap two, copy an array before it is changed, return a result elsewhere."""
+"""Generate edits of statements, such as dropping one, swapping two or copying an array before it is changed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DROPPED = (
 
 
 def statement_edits(function: Function, text: Text, scope: Scope) -> Iterator[Edit]:
-    """Yield the edits of the statements of ``function``."""
+    """Yield all edits of the statements in ``function``."""
     for block, inside in _blocks(function):
         body = _without_docstring(block)
         for statement in body:
@@ -36,9 +36,9 @@ def statement_edits(function: Function, text: Text, scope: Scope) -> Iterator[Ed
 
 
 def statement_mutations(node: ast.AST) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield the mutations of a statement, each with a label: a negated condition, or the statement left out.
+    """Yield (label, mutation) pairs for the statement ``node``: with its condition negated, or with ``pass`` in its place.
 
-    Only the audit uses these. ``statement_edits`` edits only the text of a condition, and drops more kinds of statements.
+    Only the audit calls this. ``statement_edits`` edits only the text of a condition, and drops more types of statements.
     """
     if isinstance(node, ast.If):
         negated = ast.If(ast.UnaryOp(ast.Not(), node.test), node.body, node.orelse)
@@ -50,7 +50,7 @@ def statement_mutations(node: ast.AST) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def lines_before(function: Function, text: Text, lines: Sequence[tuple[str, float]]) -> Iterator[Edit]:
-    """Yield the edits that insert one of ``lines``, given with their costs, before a statement of ``function``."""
+    """Yield edits that each insert one of ``lines``, which are (line, cost) pairs, before a statement of ``function``."""
     for statement in _without_docstring(function.body)[1:]:
         where = text.span(statement)
         if where is not None:
@@ -60,7 +60,7 @@ def lines_before(function: Function, text: Text, lines: Sequence[tuple[str, floa
 
 
 def _blocks(function: Function) -> Iterator[tuple[Sequence[ast.stmt], ast.stmt | None]]:
-    """Yield every block of statements and the statement that contains it, None if that is the function itself."""
+    """Yield every block of statements with the statement that contains it, or with None for the body of ``function``."""
     for node in ast.walk(function):
         for name in _BLOCKS:
             block = getattr(node, name, None)
@@ -125,7 +125,7 @@ def _alone(statement: ast.stmt, text: Text, scope: Scope) -> Iterator[Edit]:
 def _chosen(
     statement: ast.stmt, array: ast.Name, mask: ast.expr, value: ast.expr, text: Text, scope: Scope
 ) -> Iterator[Edit]:
-    """Replace an assignment under a mask with ``where``, which broadcasts and makes a new array."""
+    """Replace ``array[mask] = value`` with a call of ``where``, which broadcasts and creates a new array."""
     if isinstance(mask, ast.UnaryOp) and isinstance(mask.op, ast.Invert):
         mask = mask.operand
     if isinstance(mask, ast.Name | ast.Compare):
@@ -168,7 +168,7 @@ def _exchanged(one: ast.stmt, other: ast.stmt, text: Text) -> Iterator[Edit]:
 
 
 def _into_the_loop(one: ast.stmt, loop: ast.stmt, text: Text) -> Iterator[Edit]:
-    """Move a start value from the place before a loop to the beginning of its body."""
+    """Move the assignment of a start value from before a loop to the beginning of the loop's body."""
     starts = isinstance(one, ast.Assign) and isinstance(one.value, ast.Constant)
     if not starts or not isinstance(loop, ast.For | ast.While):
         return
@@ -181,7 +181,7 @@ def _into_the_loop(one: ast.stmt, loop: ast.stmt, text: Text) -> Iterator[Edit]:
 
 
 def _returns(statement: ast.Return, value: ast.expr, text: Text, scope: Scope) -> Iterator[Edit]:
-    """Return a copy, a part of a tuple, the result with another variable, a number, or another shape."""
+    """Yield edits that return a copy, one item of a tuple, a variable with or without the result, a number or another shape."""
     whole = ast.unparse(value)
     for part in value.elts if isinstance(value, ast.Tuple) else [value]:
         if isinstance(part, ast.Name) and (where := text.span(part)) is not None:
@@ -203,7 +203,7 @@ def _returns(statement: ast.Return, value: ast.expr, text: Text, scope: Scope) -
 
 
 def _end_of(body: Sequence[ast.stmt], inside: ast.stmt | None, text: Text) -> Iterator[Edit]:
-    """Move the last statement of a loop to the place after the loop, for a result that is returned too early."""
+    """Move the last statement of a loop or another block out of it, for example a ``return`` that comes too early."""
     last = body[-1]
     where = text.span(last)
     if where is None or inside is None or not isinstance(inside, ast.For | ast.While | ast.If | ast.With):
@@ -216,7 +216,7 @@ def _end_of(body: Sequence[ast.stmt], inside: ast.stmt | None, text: Text) -> It
 
 
 def _copied_first(function: Function, text: Text) -> Iterator[Edit]:
-    """Copy a parameter before the line that changes it."""
+    """Copy a parameter that the function changes, at the start of the function."""
     parameters = {a.arg for a in (*function.args.args, *function.args.kwonlyargs)}
     body = _without_docstring(function.body)
     where = text.span(body[0]) if body else None
@@ -239,7 +239,7 @@ def _copied_first(function: Function, text: Text) -> Iterator[Edit]:
 
 
 def _new_defaults(function: Function, text: Text) -> Iterator[Edit]:
-    """Create the default value of a parameter in each call, if all calls share a list, dictionary or set."""
+    """Create a mutable default value in each call, so that the calls do not share one list, dictionary or set."""
     where = text.span(_without_docstring(function.body)[0]) if _without_docstring(function.body) else None
     names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
     defaults = function.args.defaults
@@ -251,7 +251,7 @@ def _new_defaults(function: Function, text: Text) -> Iterator[Edit]:
 
 
 def _returned_at_the_end(function: Function, text: Text, scope: Scope) -> Iterator[Edit]:
-    """Return the value of the last line, or a variable, if the function ends without a return."""
+    """Yield edits that return the value of the last line or a variable, if the function does not end with a ``return``."""
     last = function.body[-1]
     where = text.span(last)
     if where is None or isinstance(last, ast.Return):

@@ -1,4 +1,4 @@
-"""The material that a search needs in addition to the student's code: the checks, correct programs, and the course's operators."""
+"""Collect what a search needs in addition to the student's code: the checks, correct programs and the course's operators."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from autograder.sandbox.protocol import Call
 
 __all__ = ["CorrectSubmissions", "Material", "lazy_checks", "loaded_operators"]
 
-_ALTERNATIVES = 4  # correct programs in addition to the reference
-_KEPT = 30  # notebooks that are remembered
+_ALTERNATIVES = 4  # the most correct programs in addition to the reference
+_KEPT = 30  # the most notebooks that are kept
 _NEAREST = 2
-_EXTRA_COST = 0.1  # the extra cost of students' programs, so that the course's own come first
+_EXTRA_COST = 0.1  # the extra cost of expressions from students' programs, so that the course's own come first
 
 
 def lazy_checks(checks: ChapterChecks, exercise: str) -> LazyChecks:
-    """Return the checks of ``exercise``, each of which makes its calls only when it runs."""
+    """Return the checks of ``exercise``. Each check makes its calls only when it runs."""
     converse = partial(checks.converse, planned=False)
     return LazyChecks(exercise, checks.specs[exercise].checks, converse, checks.run_check)
 
@@ -50,7 +50,7 @@ class Material(NamedTuple):
     def of(cls, checks: ChapterChecks, exercise: str, watched: Call | None, operators: Sequence[Operator]) -> Material:
         """Return the material for ``exercise``. The variables of the programs are traced in the call ``watched``.
 
-        ``operators`` were loaded with the checks. The alternatives are read here and may define further operators.
+        ``operators`` were loaded with the checks. The alternatives are loaded here and may define additional operators.
         """
         functions: list[Callable[..., Any]] = [checks.references[exercise]]
         alternatives = known_alternatives(checks.course, checks.chapter)
@@ -63,7 +63,7 @@ class Material(NamedTuple):
         return cls(tuple(traces), tuple(dict.fromkeys([*operators, *further])))
 
     def program(self, exercise: str, cells: Iterable[tuple[str, str]], others: Collection[str]) -> Program | None:
-        """Return the student's program in ``cells`` with this material, as ``program_of`` does."""
+        """Return the student's program in ``cells``, together with this material (see ``program_of``)."""
         donors = [trace.donor for trace in self.traces]
         return program_of(exercise, cells, others=others, donors=donors, operators=self.operators)
 
@@ -71,7 +71,7 @@ class Material(NamedTuple):
 def loaded_operators(root: Path) -> tuple[Operator, ...]:
     """Return the operators in the loaded solution modules of the course in ``root``.
 
-    Call this before another course is loaded, which replaces the modules.
+    Call this before another course is loaded, because its solution modules replace these.
     """
     modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == "solutions"]
     return operators_in(m for m in modules if Path(getattr(m, "__file__", None) or "").is_relative_to(root))
@@ -103,7 +103,7 @@ class CorrectSubmissions:
             self._kept.append((right, code.own_cells()))
 
     def nearest(self, program: Program, others: Collection[str]) -> list[Donor]:
-        """Return the correct solutions most similar to ``program``, each once."""
+        """Return the correct solutions most similar to ``program``, without duplicates."""
         texts: dict[str, str] = {}
         for right, cells in self._kept:
             if program.exercise in right:
@@ -117,7 +117,7 @@ class CorrectSubmissions:
 
 
 def _parts(text: str) -> Counter[str]:
-    """Count the nodes of each type and the attributes of each name in a program."""
+    """Count the nodes of a program by type, and its attributes by name."""
     nodes = list(ast.walk(ast.parse(text)))
     return Counter([type(n).__name__ for n in nodes] + [n.attr for n in nodes if isinstance(n, ast.Attribute)])
 

@@ -1,4 +1,4 @@
-"""Search for a mistake in a function of this process.
+"""Search for the mistake in a function that is defined in this process.
 
 This module needs only NumPy and the standard library, because it also runs on students' machines.
 """
@@ -24,7 +24,7 @@ _CALL_SECONDS = 0.25
 
 @dataclass
 class _EditedFunctions(FunctionSubject):
-    """A subject made of functions, some of which are edited."""
+    """A subject whose functions include the edited definitions of ``variant``."""
 
     variant: Variant = field(kw_only=True)
 
@@ -53,8 +53,8 @@ def localize(
         lazy: the checks that variants are tried with if there are no ``questions``.
         judge: validates the variants that survive.
         deadline: the end of the search.
-        questions: the calls that variants are tried with.
-        traces: correct programs, traced in ``questions.watched``.
+        questions: the calls that variants are tried with, and their correct results.
+        traces: correct programs, and the values of their variables in the call ``questions.watched``.
         validation_seconds: the time limit of one call during validation.
     """
     session = FunctionSession(names, call_seconds=_CALL_SECONDS)

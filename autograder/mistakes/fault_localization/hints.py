@@ -1,4 +1,4 @@
-"""Find a hint about a student's own code inside the notebook. The hint is validated only with the examples.
+"""Find a hint about a student's own code inside a running notebook. Only the recorded examples validate the hint.
 
 This module needs only NumPy and the standard library, because it also runs in a browser, under Pyodide. No cell is run again. A notebook is
 not a sandbox, so a function is only tried if it is known to have no side effects: no files, no other modules, no globals.
@@ -59,7 +59,7 @@ _TYPES = (float, int, bool, np.float64, np.float32)
 
 
 class PersonalHint(NamedTuple):
-    """A sentence that names the line to look at, the kind of edit that corrects it, and the code."""
+    """A hint about a student's code: a sentence that names the line to look at, the kind of mistake, and the code itself."""
 
     text: str
     kind: str
@@ -68,14 +68,14 @@ class PersonalHint(NamedTuple):
     def is_in(self, written: Iterable[str]) -> bool:
         """Return whether one of the ``written`` hints is about the same kind of mistake.
 
-        Each kind has typical words (``base.edit_kinds``), such as "axis" or "along" for a wrong axis. A kind without such
-        words, such as another variable or another number, matches no written hint.
+        Most kinds have typical words (``base.edit_kinds``), such as "axis" or "along" for a wrong axis. A kind without typical
+        words, such as a wrong variable or a wrong number, matches no written hint.
         """
         return any(kind_of(self.kind).is_mentioned_in(hint) for hint in written)
 
 
 def personal_hint(exercise: str, function: Any, names: Mapping[str, Any], checks: Checks) -> PersonalHint | None:
-    """Return a hint about the line to look at, or None if all ``checks`` pass or no small edit makes them pass."""
+    """Return a hint about the line to look at. Return None if all ``checks`` pass, or if no small edit makes them pass."""
     deadline = Deadline(SECONDS)
     program = _program(exercise, function, names)
     if program is None:
@@ -93,12 +93,12 @@ def personal_hint(exercise: str, function: Any, names: Mapping[str, Any], checks
 
 
 def only_computes(exercise: str, function: Any, names: Mapping[str, Any]) -> bool:
-    """Return whether ``function`` and the helpers that it calls have available source code and no side effects."""
+    """Return whether the source of ``function`` and of the helpers that it calls is available and has no side effects."""
     return _program(exercise, function, names) is not None
 
 
 def _program(exercise: str, function: Any, names: Mapping[str, Any]) -> Program | None:
-    """Return the function and the notebook's helpers that it calls, as their cells define them.
+    """Return the program that consists of ``function`` and the notebook's helpers that it calls.
 
     Return None if their source is not available, is too long, or has side effects.
     """
@@ -139,7 +139,7 @@ def _definition(name: str, function: Any) -> Definition | None:
 @contextmanager
 def _without_output() -> Iterator[None]:
     """Hide printed output, and restore the notebook's random state afterwards."""
-    before = np.random.get_state()  # noqa: NPY002 - student code shares the old generator
+    before = np.random.get_state()  # noqa: NPY002 - student code may use NumPy's global generator
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             yield
@@ -164,7 +164,7 @@ def _sentence(found: Located, exercise: str) -> str:
 
 
 def is_side_effect_free(definitions: Iterable[Definition], names: Mapping[str, Any]) -> bool:
-    """Return whether the functions that ``definitions`` define among ``names`` have no side effects."""
+    """Return whether none of ``definitions`` has side effects. ``names`` is the notebook's namespace."""
     definitions = list(definitions)
     own = {definition.name for definition in definitions}
     return all(_only_computes(ast.parse(definition.text), own, names) for definition in definitions)
@@ -174,7 +174,7 @@ def _only_computes(tree: ast.Module, own: set[str], names: Mapping[str, Any]) ->
     local = {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
     local |= {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     inner = {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
-    endless = not hasattr(signal, "setitimer")  # nothing can interrupt a loop, as in a browser
+    endless = not hasattr(signal, "setitimer")  # nothing can interrupt an endless loop, for example in a browser
     for node in ast.walk(tree):
         if isinstance(node, _STATEMENTS) or (endless and isinstance(node, ast.While)):
             return False

@@ -1,4 +1,4 @@
-"""Search in submitted notebooks after grading, in separate processes and within the course's time limit.
+"""Search for mistakes in submitted notebooks after grading, in separate processes and within the course's time limit.
 
 The search draws its inputs from its own secret, so a reported line reveals nothing about the hidden inputs. The hidden
 inputs only confirm the result. Students who wrote the same function share one search, whose result is translated to their lines.
@@ -41,8 +41,8 @@ _SESSIONS = 24  # the most sessions that edited programs may end in one search
 _TOGETHER = 3  # the time limit of a notebook, as a multiple of the limit of one exercise
 _KEPT = 5000  # the most programs whose results are remembered
 _SHARE = 0.3  # seconds that are added to the budget for each second of grading
-_BEGINNING = 45  # the initial budget, as a multiple of one exercise's limit, for about a hundred different mistakes
-_PART = 8  # the share of the remaining budget (an eighth) that a mistake may use for each student who makes it
+_BEGINNING = 45  # the initial budget, as a multiple of one exercise's limit. It is enough for about a hundred mistakes
+_PART = 8  # a mistake may use an eighth of the remaining budget for each student who makes it
 _LEAST = 0.1  # seconds: a shorter search is not worth starting
 _WAITING = 4  # the limit on wall-clock time, as a multiple of the limit on processor time
 # A message describes code with one mistake, but this student's results come from two.
@@ -72,24 +72,24 @@ class Budget:
         return self._left <= 0
 
     def allowance(self, students: int) -> float:
-        """Return the seconds for a mistake that this many ``students`` have made so far, or 0 if too few for a search."""
+        """Return how many seconds to search for a mistake that this many ``students`` have made, or 0 if there is too little time."""
         seconds = min(self._seconds, self._left * students / _PART)
         return seconds if seconds >= min(_LEAST, self._seconds) else 0.0
 
 
 class StudentCode(Protocol):
-    """A submitted notebook of which edited copies can be run."""
+    """A submitted notebook that can be copied, edited and run."""
 
     def own_cells(self) -> Sequence[tuple[str, str]]:
         """Return the name and source of each cell that the student changed or added, in the order in which they run."""
 
     def open_copy(self, budget: TimeBudget, cache: AnswerCache, *, memory_mb: int | None = None) -> EditableSession:
-        """Return a fresh session in which the notebook's cells have run, limited by ``budget``."""
+        """Return a fresh session in which the notebook's cells have run. ``budget`` limits its time."""
 
 
 @dataclass
 class _Known:
-    """The result of searching for one mistake, or the time spent if nothing was found."""
+    """The result of the searches for one mistake, or the time spent on them if nothing was found."""
 
     program: Program
     located: Located | None = None
@@ -101,9 +101,9 @@ class _Known:
     searched: int = 0
 
     def has_tried(self, seconds: float, donors: tuple[str, ...]) -> bool:
-        """Return whether a search with this time and these donors would find nothing new.
+        """Return whether another search, with ``seconds`` and ``donors``, would find nothing new.
 
-        New donors are tried when twice as many students have the mistake as at the last search.
+        New donors are tried once the number of students with the mistake has doubled since the last search.
         """
         if not self.seconds:
             return False
@@ -113,7 +113,7 @@ class _Known:
 
 
 class NotebookLocator:
-    """A search for the lines of the mistakes in submissions.
+    """A locator that finds the lines of the mistakes in submissions.
 
     Attributes:
         seconds: the limit for one exercise of one student, in processor time.
@@ -142,7 +142,7 @@ class NotebookLocator:
     def locate(
         self, code: StudentCode, exercises: Sequence[ExerciseVerdict], skip: Collection[str] = ()
     ) -> tuple[ExerciseVerdict, ...]:
-        """Return ``exercises`` with the line of each undiagnosed mistake that is found. Exercises in ``skip`` do not change."""
+        """Return ``exercises``, with the lines of the undiagnosed mistakes that are found. Exercises in ``skip`` stay unchanged."""
         found = {exercise.name: exercise for exercise in exercises}
         left = self.seconds * _TOGETHER
         for verdict in exercises:
@@ -192,7 +192,7 @@ class NotebookLocator:
     def _found(
         self, known: _Known, code: StudentCode, program: Program, traces: Sequence[DonorTrace], helped: Sequence[str]
     ) -> Located | None:
-        """Return the known result for the same program, validated for this notebook, or search as far as the budget allows."""
+        """Return the known result for an equal program if it is valid in this notebook. If none is known, search within the budget."""
         seconds = self.budget.allowance(known.students)
         if known.located is not None:
             here = relocate(known.located, known.program, program)
@@ -233,7 +233,7 @@ class NotebookLocator:
         return self._diagnoses[exercise]
 
     def questions(self, exercise: str) -> Questions:
-        """Return the calls for searches in ``exercise``, drawn once from the search's own secret."""
+        """Return the calls for searches in ``exercise``. Their inputs are drawn once, from the search's own secret."""
         if exercise not in self._questions:
             plan = self.checks.plan(exercise)
             self._questions[exercise] = Questions.of(exercise, plan, self.checks.references)
@@ -254,7 +254,7 @@ class _Search:
     ) -> None:
         self._locator, self._code, self._program = locator, code, program
         self._traces, self._helped = traces, helped
-        self._questions = locator.questions(program.exercise)  # before the time starts, because a class shares it
+        self._questions = locator.questions(program.exercise)  # not timed, because all searches share these calls
         self._checks, self._judges = locator.checks, locator.judges
         self._lazy = lazy_checks(self._checks, program.exercise)
         for judge in self._judges:
@@ -287,7 +287,7 @@ class _Search:
                 first = failing(self._lazy, session)
                 wrong = bool(first)
             if not wrong and self._right_without():
-                return None  # wrong only on hidden inputs, which a reported line would reveal
+                return None  # wrong only on hidden inputs, so a reported line would reveal something about them
 
             def survive(variants: Sequence[Variant]) -> Iterable[float]:
                 if questions.calls:
@@ -310,7 +310,7 @@ class _Search:
         return session.run_variants([variant.sources], calls, _CALL_SECONDS)[0] if session is not None else ()
 
     def validate(self, variant: Variant) -> bool:
-        """Return whether ``variant`` passes every check, with inputs from both secrets."""
+        """Return whether ``variant`` passes every check, with inputs from the search's own secret and from the course's."""
         return all(self._passes(judge, variant.sources) for judge in self._judges)
 
     def _right_without(self) -> bool:
@@ -329,7 +329,7 @@ class _Search:
         return session is not None and passes(self._lazy, first, session, variant)
 
     def open(self, *, memory_mb: int | None = None) -> EditableSession:
-        """Return a fresh session in which references replace the wrong earlier functions."""
+        """Return a fresh session in which reference functions replace the wrong functions of earlier exercises."""
         cache = self._locator.cache
         session = self._code.open_copy(self._budget, cache, memory_mb=memory_mb)
         for name in self._helped:
@@ -348,7 +348,7 @@ class _Search:
 
 
 class _EditedNotebook:
-    """A submission with an edit, for a judge."""
+    """A submission with edited definitions, as a subject for a judge."""
 
     label = "an edited copy"
     blank: frozenset[str] = frozenset()
@@ -372,7 +372,7 @@ class _EditedNotebook:
 
 
 def _two_mistakes(known: Sequence[Candidate]) -> str:
-    """Return the messages of one or two misconceptions, with a sentence that says that the code has two mistakes."""
+    """Combine the messages of one or two misconceptions with the information that the code has two mistakes."""
     if len(known) == 1:
         return f"{_TWO_MISTAKES.format('The explanation')}\n{known[0].message}"
     numbered = [f"{number}. {one.message}" for number, one in enumerate(known, 1)]
@@ -386,7 +386,7 @@ def _mistake(located: Located) -> LocatedMistake:
 
 
 def _key_of(program: Program) -> str:
-    """Return a key that ignores docstrings, comments, white space, cells and lines."""
+    """Return a key of the code that ignores docstrings, comments, white space, and the cells and lines of the definitions."""
     return "\n".join(ast.dump(_bare(definition)) for definition in program.definitions)
 
 
@@ -406,7 +406,7 @@ def relocate(located: Located, old: Program, new: Program) -> Located | None:
 
 
 def _line(old: Definition, new: Definition, line: int) -> int | None:
-    """Return the line in the cell of ``new`` with the same code as ``line`` in the cell of ``old``."""
+    """Return the line in the cell of ``new`` with the same code as ``line`` in the cell of ``old``, or None if it is not unique."""
     place = line - old.first + 1
     pairs = list(zip(ast.walk(_bare(old)), ast.walk(_bare(new)), strict=True))
     for side in ("lineno", "end_lineno"):
@@ -417,7 +417,7 @@ def _line(old: Definition, new: Definition, line: int) -> int | None:
 
 
 def _bare(definition: Definition) -> ast.Module:
-    """Return the tree of a definition without its docstrings."""
+    """Return the syntax tree of ``definition`` without docstrings."""
     tree = ast.parse(definition.text)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and len(node.body) > 1:

@@ -1,4 +1,4 @@
-"""A student's code for an exercise: its function and the helpers that it calls."""
+"""A student's code for an exercise: the exercise's function and the helpers that it calls."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from autograder.mistakes.edits.source_text import Edit
 
 __all__ = ["MAX_LINES", "Program", "Variant", "program_of"]
 
-# A reported line is one of at most this many lines, so its number reveals less about a hidden input than the marks of eight checks.
-# Students' code is far shorter. Longer code may be a table in which each line is a guess.
+# Among at most this many lines, the number of a reported line reveals less about a hidden input than the marks of eight checks do.
+# Students' code is far shorter. Longer code may be a table of guesses, with one guess in each line.
 MAX_LINES = 80
 MAX_TEXT = 12_000  # characters of a program
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way to change a program: non-overlapping edits of its definitions."""
+    """A changed program, given by non-overlapping edits of its definitions."""
 
     edits: tuple[tuple[Definition, Edit], ...]
 
     @property
     def cost(self) -> float:
-        """How far the changed program is from the student's."""
+        """The total cost of the edits."""
         return sum(edit.cost for _, edit in self.edits)
 
     @property
@@ -41,7 +41,7 @@ class Variant:
 
     @property
     def kind(self) -> str:
-        """The kind of mistake that the edits correct, or "" if they are of several kinds."""
+        """The kind of mistake that the edits correct, or "" if they correct several kinds."""
         kinds = {edit.kind for _, edit in self.edits}
         return kinds.pop() if len(kinds) == 1 else ""
 
@@ -60,8 +60,8 @@ class Program:
 
     Attributes:
         exercise: the name of the exercise.
-        definitions: the definitions that its results depend on, the exercise's own first.
-        functions: the names of other functions.
+        definitions: the exercise's own definition, followed by the helpers that it depends on.
+        functions: the names of functions that an edit may call.
         donors: correct programs.
         operators: the operators of the course.
         called: maps the variables of each donor to the names that the student uses for them, if known.
@@ -83,7 +83,7 @@ class Program:
         return tuple(a.arg for a in statement.args.args) if isinstance(statement, ast.FunctionDef) else ()
 
     def singles(self) -> Iterator[Variant]:
-        """Return the variants that make one edit, cheapest first."""
+        """Return the variants with a single edit, cheapest first."""
         # Donors are matched with the exercise's function, not with its helpers.
         donors = [self.donors, *(() for _ in self.definitions[1:])]
         parts = [self._edits(d, own) for d, own in zip(self.definitions, donors, strict=True)]
@@ -96,7 +96,7 @@ class Program:
         return (Variant(((definition, edit),)) for edit in found)
 
 
-# The most edits worth trying. Of 136 unseen answers that edits correct, 98 need one of the first 1,500 edits, and 3 need one after 6,000.
+# The most single edits that are tried. Of 136 unseen answers that edits correct, 98 need one of the first 1,500 edits, and 3 need an edit after the first 6,000.
 _SINGLES = 8000
 
 
@@ -108,7 +108,7 @@ def program_of(
     donors: Sequence[Donor] = (),
     operators: Sequence[Operator] = (),
 ) -> Program | None:
-    """Return the program of ``exercise``, or None if it has no ``def``, is too long or is nested too deeply.
+    """Return the program of ``exercise``, or None if it has no definition, is too long or is nested too deeply.
 
     Args:
         exercise: the name of the exercise.

@@ -1,4 +1,4 @@
-"""Search for the line of a mistake: try variants of a program cheapest first, and validate the survivors.
+"""Search for the line of a mistake. Try variants of a program, cheapest first, and validate the variants that survive.
 
 This module needs only NumPy and the standard library, because it also runs on students' machines.
 """
@@ -23,18 +23,18 @@ from autograder.sandbox.protocol import Answer, Call, EditableSession, SandboxUn
 
 __all__ = ["Deadline", "LazyChecks", "Located", "failing", "misconceptions_in", "passes", "search"]
 
-MAX_PLACES = 2  # the most lines that are reported. If an edit in any one of more lines is enough, no line is reported
+MAX_PLACES = 2  # the most lines that are reported. If there are more candidates, no line is reported
 MARGIN = 0.35  # an edit may cost this much more than the cheapest one and still count
-_MAX_VALIDATIONS = 3  # variants of one line that are validated
+_MAX_VALIDATIONS = 3  # the most variants of one line that are validated
 _CHUNK = 32
 _FIRST_PAIRS = 512
 _SMALL_ONES, _SMALL_COST = 2048, 1.3  # single edits that are tried before pairs of edits
-# The number of combinations of each kind worth trying: of 136 unseen answers that edits correct, five need a pair.
+# The most combinations of each kind that are tried. Of 136 unseen answers that edits correct, only five need a pair.
 _REPEATED, _OF_PROMISING, _IN_ONE_LINE, _IN_TWO_LINES = 400, 1500, 1500, 2500
 _SLIPS = 2500  # the most single edits that are searched for a repeated slip
-_MOST_PLACES = 4  # the most places of one repeated slip
+_MOST_PLACES = 4  # the most occurrences of a repeated slip
 _PROMISING, _LEADING, _PARTNERS = 24, 8, 200
-_SMALL, _PAIRED = 1.3, 400  # cost of each edit of a pair in one line, and how many are paired
+_SMALL, _PAIRED = 1.3, 400  # the highest cost of an edit in a pair within one line, and the most edits that are paired
 _VERY_SMALL, _PAIRED_ACROSS = 1.1, 150
 
 Places = tuple[tuple[str, int], ...]
@@ -46,7 +46,7 @@ Ask = Callable[[Variant, Sequence[Call]], Sequence[Answer]]
 class Deadline:
     """The end of a search, ``seconds`` from now on the clock ``now``.
 
-    The clock counts processor time, so that a search finds the same result on a busy machine.
+    By default, the clock counts processor time, so that a search finds the same result on a busy machine.
     """
 
     def __init__(self, seconds: float, now: Callable[[], float] = time.process_time) -> None:
@@ -64,8 +64,8 @@ class Located:
     """The location of a mistake.
 
     Attributes:
-        places: the cells and lines. If ``edits`` is 1, an edit in any one of the lines is enough. Otherwise, all edits are needed.
-        kind: the kind of mistake, empty if the edits are of several kinds.
+        places: the lines, each with its cell. If ``edits`` is 1, an edit in any one of the lines is enough. Otherwise, all edits are needed.
+        kind: the kind of mistake, or empty if the edits correct several kinds.
         edits: the number of edits that correct the program.
         variants: the corrected programs.
     """
@@ -79,7 +79,7 @@ class Located:
 def search(program: Program, survive: Survive, validate: Validate, deadline: Deadline) -> Located | None:
     """Return the location of the mistake in ``program``.
 
-    Return None if no small edit corrects it, or if single edits in too many different lines do.
+    Return None if no small edit corrects it, or if edits in too many different lines each correct it.
 
     Args:
         program: the student's code, which is wrong.
@@ -115,7 +115,7 @@ def search(program: Program, survive: Survive, validate: Validate, deadline: Dea
     singles = kept()
     found = _validated(small(), noted, validate, deadline)
     if not found:
-        # One small slip made twice, or two small slips, are likelier than one large edit.
+        # A small slip made twice, or two small slips, are more likely than one large edit.
         combined: _Combined = (
             lambda: _repeated_edits(ones),
             lambda: islice(_in_one_line(ones), _FIRST_PAIRS),
@@ -140,7 +140,7 @@ _Combined = tuple[Callable[[], Iterator[Variant]], ...]
 
 
 def _first_of(combined: _Combined, survive: Survive, validate: Validate, deadline: Deadline) -> list[Variant]:
-    """Return the valid variants from the first way to combine edits that yields any valid variant."""
+    """Try the groups of variants in ``combined`` in order. Return the valid variants of the first group that has any."""
     for variants in combined:
         if deadline.remaining and (found := _validated(variants(), survive, validate, deadline)):
             return found
@@ -150,7 +150,7 @@ def _first_of(combined: _Combined, survive: Survive, validate: Validate, deadlin
 def _validated(
     variants: Iterator[Variant], survive: Survive, validate: Validate, deadline: Deadline, known: Sequence[Variant] = ()
 ) -> list[Variant]:
-    """Return the cheapest valid variant of each place, unless it costs much more than the cheapest of all.
+    """Return the cheapest valid variant for each set of lines, unless it costs much more than the cheapest one of all.
 
     ``known`` contains the variants that are already validated.
     """
@@ -191,7 +191,7 @@ def _located(valid: list[Variant]) -> Located | None:
 def _repeated_edits(ones: Sequence[Variant]) -> Iterator[Variant]:
     """Yield the variants that make the same change everywhere in a line, or everywhere in the program.
 
-    ``ones`` contains variants of one edit, cheapest first. A student who copies a line copies its slip.
+    ``ones`` contains variants with a single edit, cheapest first. A student who copies a line copies its slip.
     """
     groups: dict[tuple[object, ...], list[Variant]] = {}
     for one in islice(ones, _SLIPS):
@@ -207,7 +207,7 @@ def _repeated_edits(ones: Sequence[Variant]) -> Iterator[Variant]:
 
 
 def _promising_pairs(promising: Sequence[Variant], ones: Sequence[Variant]) -> Iterator[Variant]:
-    """Return the pairs of edits that each improved a result, and the pairs of such an edit and a cheap edit, best first."""
+    """Return the pairs of two edits that each improved a result, then the pairs of one such edit and one cheap edit."""
     leading = promising[:_PROMISING]
     pairs = [(one, other) for i, one in enumerate(leading) for other in leading[:i]]
     pairs += [(one, other) for one in leading[:_LEADING] for other in ones[:_PARTNERS]]
@@ -216,12 +216,12 @@ def _promising_pairs(promising: Sequence[Variant], ones: Sequence[Variant]) -> I
 
 
 def _in_one_line(ones: Sequence[Variant]) -> Iterator[Variant]:
-    """Return the variants of two small edits in one line, cheapest first."""
+    """Return the variants with two small edits in one line, cheapest first."""
     return islice(_pairs(ones, _SMALL, _PAIRED, same_line=True), _IN_ONE_LINE)
 
 
 def _in_two_lines(ones: Sequence[Variant]) -> Iterator[Variant]:
-    """Return the variants of two very small edits in different lines, cheapest first."""
+    """Return the variants with two very small edits in different lines, cheapest first."""
     return islice(_pairs(ones, _VERY_SMALL, _PAIRED_ACROSS, same_line=False), _IN_TWO_LINES)
 
 
@@ -245,7 +245,7 @@ def _overlapping(variants: Sequence[Variant]) -> bool:
 
 
 def _change(one: Variant) -> tuple[object, ...]:
-    """Return the part of the text that an edit changes, before and after the edit. It is the same wherever that slip occurs."""
+    """Return a key for the edit of ``one``, with the changed text before and after the edit. A repeated slip has the same key."""
     [(definition, edit)] = one.edits
     old = "".join(definition.text.encode()[edit.start : edit.end].decode().split())
     new = "".join(edit.text.removeprefix("(").removesuffix(")").split())
@@ -257,12 +257,12 @@ def _change(one: Variant) -> tuple[object, ...]:
         last += 1
     before, after = old[first : len(old) - last], new[first : len(new) - last]
     word = re.search(r"(\w*)=$", old[:first])
-    # An edit that only adds something is identified by the text next to it.
+    # If an edit only adds text, the key contains the whole expression.
     return edit.kind, before or old, after, word[1] if word else ""
 
 
 class LazyChecks:
-    """The checks of one exercise, each of which makes its calls when it runs. The check for side effects is left out."""
+    """The checks of one exercise. Each check makes its calls only when it runs. The check for side effects is left out."""
 
     def __init__(
         self,
@@ -275,7 +275,7 @@ class LazyChecks:
         self._exercise, self._converse, self._run_check = exercise, converse, run_check
 
     def passes(self, check: str, session: EditableSession) -> bool:
-        """Return whether one check passes. Anything that it raises is a failure."""
+        """Return whether ``check`` passes. Any exception that it raises is a failure."""
         conversation = self._converse(self._exercise, lambda: session, lambda _memory: session)
         try:
             self._run_check(self._exercise, check, StudentProxy(conversation))
@@ -287,7 +287,7 @@ class LazyChecks:
 
 
 def failing(checks: LazyChecks, session: EditableSession) -> str:
-    """Return the first check that fails, or "" if all pass."""
+    """Return the name of the first check that fails, or "" if all checks pass."""
     return next((name for name in checks.names if not checks.passes(name, session)), "")
 
 
@@ -305,9 +305,9 @@ def passes(checks: LazyChecks, first: str, session: EditableSession, variant: Va
 
 
 def misconceptions_in(variant: Variant, diagnoses: Sequence[Diagnosis], ask: Ask) -> list[Candidate]:
-    """Return the misconceptions in code that has two mistakes: up to one for each of the two edits that correct it.
+    """Return the misconceptions in code with two mistakes, at most one for each of the two edits that correct the code.
 
-    After one of the edits, the code has only the other mistake. That mistake is a misconception if the code's results are
+    After one of the edits, the code has only one mistake left. This mistake is a misconception if the code's results are
     exactly those of the misconception.
 
     Args:
@@ -332,5 +332,5 @@ def misconceptions_in(variant: Variant, diagnoses: Sequence[Diagnosis], ask: Ask
         if first.name in known:
             return []  # each edit leaves the same mistake, so there are not two different mistakes
         known[first.name] = first
-    # The part that a message praises may be the other mistake.
+    # Leave out a message with praise, because the praised part may contain the other mistake.
     return [candidate for candidate in known.values() if not PRAISE.search(candidate.message)]

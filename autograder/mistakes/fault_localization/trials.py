@@ -1,4 +1,4 @@
-"""Quick trials: compare the results of an edited program with known correct ones."""
+"""Try an edited program quickly, by comparing its results with known correct results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Questions:
         calls: the calls.
         right: their correct results.
         watched: the call in which variables are compared.
-        score: the score of the student's own result of the first call.
+        score: the score of the student's own code in the first call.
     """
 
     calls: tuple[Call, ...]
@@ -40,7 +40,7 @@ class Questions:
 
     @classmethod
     def of(cls, exercise: str, plan: Iterable[Call], references: Mapping[str, Callable[..., Any]]) -> Questions:
-        """Return the calls of ``plan`` with exactly one correct result. Calls with random numbers or a probe are left out."""
+        """Return the calls of ``plan`` that have exactly one correct result. Calls with random numbers or a probe are left out."""
         calls = [c for c in plan if exercise in names_in(c) and c.can_batch and not _draws(c)]
         right = FunctionSession(references).batch(calls)
         known = [(c, a) for c, a in zip(calls, right, strict=True) if a.error is None]
@@ -48,10 +48,10 @@ class Questions:
         return cls(asked, tuple(a for _, a in known), _to_watch([call for call in asked if call.is_plain]))
 
     def wrong_first(self, answers: Sequence[Answer]) -> Questions:
-        """Return the same calls, starting with those whose ``answers`` are wrong, because a variant most likely fails these."""
+        """Return these calls, starting with the calls whose ``answers`` are wrong. Most variants fail one of them."""
         pairs = list(zip(self.calls, self.right, answers, strict=True))
         found = [(c, r, a) for c, r, a in pairs if not same_answer(a, r, c)]
-        found.sort(key=lambda one: _size(one[0]))  # the cheapest call first
+        found.sort(key=lambda one: _size(one[0]))  # the smallest call first
         wrong = [(c, r) for c, r, _ in found]
         # Of hundreds of similar calls, a sample is enough, because variants that pass are validated.
         fine = [(c, r) for c, r, a in pairs if same_answer(a, r, c)]
@@ -70,7 +70,7 @@ def survivors(
     """Return a score for each variant. A variant is dropped at its first wrong result.
 
     The score is 1 if all results are correct, between 0 and 1 if the variant is better than the student's own code, and 0
-    otherwise. ``session`` returns an open session (a new one if a variant ended the previous one), or None if none is left.
+    otherwise. ``session`` returns an open session (a new one if a variant ended the previous one), or None if no session is left.
     """
     near = [0.0] * len(variants)
     alive = list(range(len(variants)))
@@ -99,12 +99,12 @@ def survivors(
 
 _FIRST_RIGHT = 0.95  # the score of a variant that corrects the first result and fails later
 _BETTER = 0.02
-# The points for a result without an error, for the right form, and for all correct numbers.
+# The parts of a score: for a result without an error, for the right structure and shapes, and for correct numbers.
 _NO_ERROR, _FORM, _NUMBERS = 0.1, 0.2, 0.6
 
 
 def answer_score(answer: Answer, right: Answer) -> float:
-    """Return how close a result is to the correct one, from 0 for an error to less than 1."""
+    """Return how close ``answer`` is to ``right``, from 0 for an error to 0.9 for equal results."""
     if answer.error is not None or answer.stopped:
         return 0.0
     given, expected = _parts(answer.value), _parts(right.value)
@@ -122,7 +122,7 @@ def _parts(value: Any) -> dict[Any, Any]:
 
 
 def _share(given: Any, right: Any) -> float | None:
-    """Return the share of correct numbers, or None if the form is different."""
+    """Return the share of numbers in ``given`` that match ``right``, or None if the shapes differ or the array is too large."""
     one, other = as_array(given), as_array(right)
     if one is None or other is None or one.shape != other.shape or one.size > _COUNTED:
         return None
@@ -130,7 +130,7 @@ def _share(given: Any, right: Any) -> float | None:
     return float(np.mean(close(one, other, rtol, atol))) if one.size else 1.0
 
 
-_COUNTED = 2000  # the most numbers of a result that are compared: of a larger result, only the form is compared
+_COUNTED = 2000  # the most numbers in an array that is compared
 
 
 def _asked(
@@ -139,7 +139,7 @@ def _asked(
     session: Callable[[], EditableSession | None],
     seconds: float,
 ) -> list[list[Answer]]:
-    """Return the results of each of ``programs``. A program that ends the session has no results."""
+    """Return the results of ``calls`` in each of ``programs``. A program that ends the session has no results."""
     found: list[list[Answer]] = []
     while len(found) < len(programs):
         asked = session()
@@ -152,7 +152,7 @@ def _asked(
 
 
 def _to_watch(calls: Sequence[Call]) -> Call | None:
-    """Return the largest of the small calls, because equal values are least likely to be a coincidence there."""
+    """Return the largest of the small calls. The larger a call is, the less likely equal values are a coincidence."""
     return max((call for call in calls if _size(call) <= _WATCHED), key=_size, default=None)
 
 

@@ -1,7 +1,7 @@
-"""Match the variables of a student's function with those of a correct program, by their values.
+"""Match the variables of a student's function with those of a correct program by comparing their values.
 
-The values come from an edited copy of the function that returns its variables. The student's copy runs in the sandbox. The
-copy of a course program runs in this process. This module needs only NumPy and the standard library.
+The values come from an edited copy of each function, which returns its own variables. A student's copy runs in the session
+of the search, and a course program's copy in this process. This module needs only NumPy and the standard library.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from autograder.values import Rules, equal
 __all__ = ["DonorTrace", "match_variables", "traced_values"]
 
 _SECONDS = 1.0
-# Only values that can be compared are returned. The variable of a loop has its last value.
+# The copy returns only values that can be compared. A loop variable has its last value.
 _RETURNED = (
     "{k: v for k, v in dict(locals()).items() if hasattr(v, 'dtype') or isinstance(v, (int, float, list, tuple))}"
 )
@@ -42,7 +42,7 @@ class DonorTrace:
 def match_variables(
     program: Program, traces: Sequence[DonorTrace], watched: Call | None, session: EditableSession, seconds: float
 ) -> tuple[dict[str, str], ...]:
-    """Map the variables of each of ``traces`` to those of ``program`` with the same values in the call ``watched``."""
+    """Map the variables of each trace's program to those of ``program`` that have the same values in the call ``watched``."""
     own: Values = {}
     source = _revealing(program.definitions[0].text)
     if watched is not None and source and any(trace.values for trace in traces):
@@ -55,12 +55,12 @@ def match_variables(
 
 
 def _revealing(text: str) -> str:
-    """Return the function that ``text`` defines, changed to return its variables when it ends, even by an error."""
+    """Return the source of the function in ``text``, changed to return its variables even if it raises an error."""
     [function] = ast.parse(text).body
     if not isinstance(function, ast.FunctionDef):
         return ""
     template = ast.parse(f"def f():\n    return {_RETURNED}").body[0]
-    assert isinstance(template, ast.FunctionDef)  # noqa: S101 - two lines above
+    assert isinstance(template, ast.FunctionDef)  # noqa: S101 - parsed from a definition above
     function.decorator_list = []
     function.body = [ast.Try(body=function.body, handlers=[], orelse=[], finalbody=template.body)]
     return ast.unparse(ast.fix_missing_locations(function))
@@ -73,19 +73,19 @@ def _values_in(answer: Answer | None) -> Values:
 
 
 def traced_values(function: Callable[..., Any], text: str, call: Call) -> Values:
-    """Return the values of the variables of one of the course's functions, whose source is ``text``."""
+    """Return the values that the variables of ``function``, a course function with the source ``text``, have in ``call``."""
     names = dict(function.__globals__)
     try:
         exec(_revealing(text), names)  # noqa: S102 - the course's own code
         copy = names[function.__name__]
-    except Exception:  # noqa: BLE001 - such as a function inside another one
+    except Exception:  # noqa: BLE001 - fails for a nested function, for example
         return {}
     [answer] = FunctionSession({call.function: copy}, call_seconds=_SECONDS).batch([call])
     return _values_in(answer)
 
 
 def _matched(right: Values, own: Values, parameters: Mapping[str, str]) -> dict[str, str]:
-    """Map each variable of a correct program to the student's: ``parameters`` by position, the others by value."""
+    """Map a correct program's variables to the student's: its parameters as in ``parameters``, and all other variables by value."""
     taken = {*parameters.values()}
     found = dict(parameters)
     for name, value in right.items():

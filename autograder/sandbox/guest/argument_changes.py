@@ -1,4 +1,4 @@
-"""Create the arguments of a call, and report which of them it changed."""
+"""Create the arguments of a call, and report which of them the call changed."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _allclose, _ndarray = np.allclose, np.ndarray  # saved here, because student cod
 
 
 class ArgumentTracker:
-    """The arguments of one call, with a record of the arrays and containers in them to find changes."""
+    """The arguments of one call, and a record of the arrays and containers in them, from which changes are found."""
 
     def __init__(self, decode: Decoder) -> None:
         self._decode = decode
         self._watched: list[tuple[str, Value, list[Value], Json]] = []
 
     def arguments(self, args: list[Json], kwargs: list[Json]) -> tuple[list[Value], dict[str, Value]]:
-        """Return the positional and keyword arguments that the trees describe. ``["=", 0]`` is the first argument itself."""
+        """Return the positional and keyword arguments that the trees describe. ``["=", 0]`` means the first argument itself."""
         positional: list[Value] = []
         for place, tree in enumerate(args):
             again = type(tree) is list and tree[0] == "="
@@ -39,7 +39,7 @@ class ArgumentTracker:
         return value
 
     def changed(self, result: Value) -> list[str]:
-        """Return the positions or keywords of changed arguments, then, with "=" in front, those of arrays that are the result or one of its parts.
+        """Return the positions or keywords of changed arguments. Arrays that are the result or one of its parts follow, with "=" in front.
 
         Rounding in the last digits of an array does not count as a change.
         """
@@ -54,7 +54,7 @@ _MAY_CHANGE = (_ndarray, list, tuple, dict, set, bytearray)
 
 
 def _same_parts(value: Value, tree: Json) -> bool:
-    """Return whether a value still matches ``tree``, except for its numeric arrays."""
+    """Return whether ``value`` still matches ``tree``. Numeric arrays are not compared."""
     tag = tree[0] if type(tree) is list else ""
     if tag in ("a", "v", "F", "R", "g", "s", "r", "n"):
         return True

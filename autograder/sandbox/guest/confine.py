@@ -73,7 +73,7 @@ def fork_into_namespaces() -> int:
     Returns the child's number or 0, like ``os.fork``. ``unshare`` would need two forks, and forking is the slowest step of starting a child.
     """
     uid, gid = os.geteuid(), os.getegid()
-    python = ctypes.pythonapi  # like os.fork(), prepare before and clean up after in both processes
+    python = ctypes.pythonapi  # like os.fork(), prepare before the fork and clean up after it in both processes
     python.PyOS_BeforeFork()
     flags = _NEW_USER | _NEW_MOUNT | _NEW_IPC | _NEW_PID | _SIGCHLD
     pid = int(_syscall(_SYSCALL_CLONE[os.uname().machine], ctypes.c_ulong(flags), None, None, None, None))
@@ -131,8 +131,8 @@ def threads_of(pid: int) -> int:
 def set_limits(*, memory: int, disk: int, cpu_seconds: int, threads: int) -> None:
     """Limit address space and file size (in bytes), processor time, descriptors and threads, and forbid core dumps.
 
-    ``threads`` is the limit for this process's user. In a user namespace of its own, only this process's threads count.
-    Otherwise those of all the user's processes on the machine count.
+    ``threads`` is the limit for this process's user. If the process has its own user namespace, only its own threads count.
+    Otherwise the threads of all processes of the user on this machine count.
     """
     limits = {"AS": memory, "FSIZE": disk, "CPU": cpu_seconds, "NOFILE": 64, "NPROC": threads, "STACK": 16 << 20}
     for name, value in {**limits, "CORE": 0, "MEMLOCK": 0, "MSGQUEUE": 0}.items():
@@ -163,7 +163,7 @@ def make_ruleset(readable: Iterable[str]) -> int:
 
 
 def allow_writing(ruleset: int, path: str) -> None:
-    """Let ``ruleset`` allow creating, reading and removing files, folders and symbolic links below ``path``."""
+    """Extend ``ruleset`` to allow creating, reading and removing files, folders and symbolic links below ``path``."""
     version = landlock_version()
     rights = _WRITE_FILE | _READ_FILE | _READ_DIR | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _MAKE_SYM
     _allow(ruleset, path, (rights | _REFER | _TRUNCATE) & _ALL_FILE_RIGHTS.get(version, (1 << 16) - 1))

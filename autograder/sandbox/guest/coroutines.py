@@ -20,7 +20,7 @@ __all__ = ["NotebookLoop"]
 
 
 class NotebookLoop:
-    """One event loop for all cells of a notebook, as in Jupyter. A task that one cell starts continues in later ones."""
+    """One event loop for all cells of a notebook, as in Jupyter. A task that one cell starts continues in later cells."""
 
     def __init__(self) -> None:
         if os.name == "posix":
@@ -81,7 +81,7 @@ def _pipe() -> tuple[int, int]:
     if hasattr(os, "pipe2"):
         return os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     read, write = os.pipe()
-    for end in (read, write):  # uses ``ioctl``, which the sandbox refuses, but Linux has ``pipe2``
+    for end in (read, write):  # this uses ``ioctl``, which the sandbox refuses, but Linux always has ``pipe2``
         os.set_blocking(end, False)
     return read, write
 

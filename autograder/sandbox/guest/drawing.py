@@ -15,12 +15,12 @@ __all__ = ["MOST_PICTURES", "MovingPicture", "Shown", "interact", "requires"]
 
 
 def explain_missing(_name: str) -> str:
-    """Return which cell defines a name. Replaced in a notebook, and empty elsewhere."""
+    """Return a sentence that says which cell defines a name. A notebook replaces this function. Elsewhere, the result is ""."""
     return ""
 
 
-def show_figures(draw: Callable[[], object]) -> None:  # noqa: ARG001 - a notebook looks for its cell
-    """Show the open figures. Replaced in a notebook, in which the text below the cell of ``draw`` describes them."""
+def show_figures(draw: Callable[[], object]) -> None:  # noqa: ARG001 - the replacement uses it
+    """Show the open figures. A notebook replaces this function with one that describes them by the text below the cell of ``draw``."""
     import matplotlib.pyplot as plt  # noqa: PLC0415 - slow, and many notebooks have no pictures
 
     plt.show()
@@ -65,7 +65,7 @@ def requires(*names: str, prediction: str = "") -> Callable[[Callable[[], object
 
 
 def _compared(said: object, found: object) -> str:
-    """Return a sentence about a prediction. A number with a fraction may be a tenth off."""
+    """Return a sentence that compares a prediction with the result. If the result is a float, an error of a tenth is accepted."""
     close, shown = str(said).strip().lower() == str(found).lower(), found
     if isinstance(found, float):
         close, shown = isinstance(said, int | float) and abs(said - found) <= 0.1 * abs(found), f"{found:.3g}"
@@ -76,7 +76,7 @@ def _say(*lines: str) -> None:
     print(*lines, sep="\n")  # noqa: T201 - it is the cell's output
 
 
-MOST_PICTURES = 400  # combinations of all controls' values, each computed by student code
+MOST_PICTURES = 400  # the maximum number of combinations of the controls' values. Student code computes each picture
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class MovingPicture:
         return product(*self.controls.values())
 
     def at(self, values: tuple[Value, ...]) -> Shown:
-        """Return the picture for one choice. Raises ``compute``'s errors, or ``ValueError`` for a result of another shape."""
+        """Return the picture for ``values``. Raises any error of ``compute``, and ``ValueError`` if its result has the wrong shape."""
         import numpy as np  # noqa: PLC0415 - slow, and many notebooks have no such pictures
 
         result = self.compute(*values)

@@ -44,7 +44,7 @@ class CallTimeout(BaseException):
 class Clock:
     """A soft limit of processor time: an alarm that raises ``CallTimeout`` in the running code, repeatedly.
 
-    Other work on a busy machine does not count, unless the code takes ``waiting`` times as long in wall-clock time. The
+    Other work on a busy machine does not count, unless the code takes ``waiting`` times its limit in wall-clock time. The
     alarm cannot interrupt C code, or code that catches everything. In these cases the parent kills the process.
     """
 
@@ -83,7 +83,7 @@ class Clock:
             self._set(signal.ITIMER_REAL, seconds, 0.25)
             return work()
         finally:
-            # An alarm between the end of the work and here raises through this block, at most once.
+            # If the alarm rings between the end of the work and this line, ``CallTimeout`` interrupts this block, at most once.
             self._armed = False
             self._set(signal.ITIMER_REAL, 0.0)
 
@@ -111,8 +111,8 @@ _BUILTINS = dict(vars(builtins))
 def bases_of(error: BaseException) -> list[str]:
     """Return the names of an exception's own type and of its base types.
 
-    A type of a module is also listed as ``"numpy.linalg.LinAlgError"``. A class that only shares the name of a built-in one is
-    ``"class ValueError"``.
+    A type in a module is also listed with its module, as in ``"numpy.linalg.LinAlgError"``. A class that only shares its name with
+    a built-in class is listed as ``"class ValueError"``.
     """
     names, qualified = [], []
     for kind in _mro_of(type(error))[: MAX_BASES // 2]:
@@ -168,7 +168,7 @@ def shapes_of(line: str, frame: FrameType) -> str:
 
 
 def loop_in(trace: TracebackType | None, cells: dict[str, tuple[str, list[str]]]) -> dict[str, Any]:
-    """Return as JSON, like ``describe``, the innermost loop of a cell that was running. The result is empty if there was none."""
+    """Return the innermost loop of a cell that was running, as JSON like that of ``describe``. The result is empty without a loop."""
     found: dict[str, Any] = {}
     while trace is not None:
         name, lines = cells.get(trace.tb_frame.f_code.co_filename, ("", []))
@@ -179,7 +179,7 @@ def loop_in(trace: TracebackType | None, cells: dict[str, tuple[str, list[str]]]
 
 
 def loop_around(lines: list[str], number: int) -> tuple[str, int] | None:
-    """Return the first line of the innermost loop around a line, and its number, because a loop is interrupted at a random line."""
+    """Return the first line of the innermost loop around line ``number``, and its number, or None. The interrupted line is random."""
     import ast  # noqa: PLC0415 - slow, and only needed after a timeout
 
     try:
@@ -246,7 +246,7 @@ def explain_jail_error(error: BaseException, jail: JailLimits) -> str:
 
 def _about(error: OSError, jail: JailLimits, packages: set[str]) -> str:
     number, refused = error.errno, error.errno in _REFUSED
-    # NumPy raises this without an errno. An error without an errno from anywhere else is the student's own.
+    # NumPy raises FileNotFoundError without an errno. Any other error without an errno is the student's own.
     missing = (number == errno.ENOENT and bool(error.filename)) or (number is None and _came_from_numpy(error))
     if packages & _PROCESSES and (refused or number == errno.ENOENT):
         return f"{_START}it cannot start another program or process. Do the same work in Python, in this process."
@@ -268,7 +268,7 @@ def _about(error: OSError, jail: JailLimits, packages: set[str]) -> str:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield the error and its causes. ``urllib`` wraps the cause in an error's ``reason``."""
+    """Yield the error and its causes. ``urllib`` stores the cause of an error as its ``reason``."""
     one: Any = error
     for _ in range(_MAX_ERRORS):
         if not isinstance(one, BaseException):

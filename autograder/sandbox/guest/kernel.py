@@ -56,7 +56,7 @@ class Kernel:
         random.seed(order["seed"])
 
     def _add_builtins(self) -> None:
-        # In ``builtins``, as in IPython, so that the namespace contains only the student's names.
+        # They are in ``builtins``, as in IPython, so that the namespace contains only the student's names.
         module: Any = builtins
         module.display = self._display
         module.input = refuse_input

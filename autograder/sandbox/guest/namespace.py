@@ -44,7 +44,7 @@ def rebind(namespace: dict[str, Value], name: str, new: Value) -> None:
     """Bind ``name`` to ``new``. A function is also replaced in other names, defaults, ``partial`` objects and closures."""
     old = namespace.get(name)
     namespace[name] = new
-    if type(old) is not FunctionType:  # other names may use NumPy's functions, for example, independently
+    if type(old) is not FunctionType:  # a NumPy function, for example, may have other names that must stay unchanged
         return
 
     def replaced(value: Value) -> Value:

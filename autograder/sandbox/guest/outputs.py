@@ -41,7 +41,7 @@ class OutputCapture:
         return outputs
 
     def print(self, name: str, text: str) -> None:
-        """Add text to a stream. At the limit the text is cut, with a note."""
+        """Add text to a stream. Text beyond the limit is cut off and replaced with a note."""
         if not text:
             return
         if self.characters_left <= 0:
@@ -103,7 +103,7 @@ class Stream(io.TextIOBase):
 
 
 def bundle_of(value: Value) -> dict[str, str]:
-    """Return how ``value`` is displayed, by MIME type, with binary data as base64."""
+    """Return the representations of ``value`` by MIME type, with binary data as base64."""
     bundle: dict[str, str] = {}
     for name, mime in _REPRS.items():
         formatter = getattr(type(value), f"_repr_{name}_", None)

@@ -2,8 +2,8 @@
 
 The parent sends this module's source as a probe, so it imports nothing from this package, and matplotlib only when called.
 A picture counts however it is drawn: on the current axes, on new ones or on a given ``ax``, returned or not, shown or closed.
-Pictures that look the same give the same data: ``barh`` and ``bar``, markers without a line and points, a histogram and its
-bars.
+Pictures that look the same give the same data, such as ``barh`` and ``bar``, points and markers without a line, or a histogram
+and its bars.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST = 200_000  # the most points, bars or pixels of one picture
 _LABELS = 500  # characters of a text
 
 
-class NotAsAsked(Exception):  # noqa: N818 - the parent recognizes what probes refuse by this name
+class NotAsAsked(Exception):  # noqa: N818 - the parent recognizes this name
     """Raised for a picture that cannot be checked. The message says why."""
 
 
@@ -116,7 +116,7 @@ def _size(part: Any) -> int:
 
 
 def _text(text: Any) -> Any:
-    """Return the text, or only whether there is one if texts do not count."""
+    """Return the text, or only whether there is any if ``TEXTS`` is False."""
     text = str(text).strip()[:_LABELS]
     return text if TEXTS else bool(text)
 
@@ -196,7 +196,7 @@ def _bars(axes: Axes) -> tuple[list[dict[str, Any]], bool]:
 
 
 def _outline(corners: Any) -> list[tuple[float, float, float]]:
-    """Return the bars of a histogram that was drawn as an outline, or an empty list for another shape."""
+    """Return the bars of a histogram that was drawn as an outline, or an empty list if ``corners`` is no such outline."""
     corners = np.asarray(corners, dtype=float)
     turns = corners[:-1][1:] - corners[:-1][:-1]
     if len(corners) < 5 or not (np.isclose(turns[:, 0], 0) | np.isclose(turns[:, 1], 0)).all():

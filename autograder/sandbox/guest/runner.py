@@ -76,7 +76,7 @@ class Runner:
                 value = self._special("s", [probe, "probe"])(function, *positional, **named)
             else:
                 value = function(*positional, **named)
-            # A generator may change an argument only while its items are taken.
+            # Take the items of generators first, because a generator may change an argument only then.
             return materialize_iterators(value), tracker.changed(value)
 
         return work
@@ -116,11 +116,11 @@ class Runner:
         self._connection.send(pack({"done": True}))
 
     def _define(self, head: dict[str, Json], _blob: bytearray) -> None:
-        """Replace functions with the definitions in the sources. With no sources, restore the notebook's own."""
+        """Replace functions with the definitions in the sources. With no sources, restore the notebook's own functions."""
         self._connection.send(self._answer(self._defining(head["sources"])))
 
     def _run_variants(self, head: dict[str, Json], blob: bytearray) -> None:
-        """Make the same calls to several programs. If one cannot be defined or fails, all its later calls return that failure."""
+        """Make the same calls to several programs. If a program cannot be defined or fails, its later calls return that failure."""
         seconds, self._seconds = self._seconds, head["seconds"]
         left = len(head["programs"]) * len(head["calls"])
         for sources in head["programs"]:
@@ -246,7 +246,7 @@ def serve(
             try:
                 frame = pack({"cell": outcome})
             except (TooBig, UnicodeError):
-                # Most likely too many pictures. nbgrader reads a score only from the result and the streams.
+                # Most likely, there are too many pictures. Drop them, because nbgrader reads a score only from the result and the streams.
                 outcome["outputs"] = [output for output in outcome["outputs"] if output[0] != "display"]
                 try:
                     frame = pack({"cell": outcome})

@@ -1,7 +1,7 @@
 """The system calls that student code may make, as a BPF program for the kernel's seccomp filter.
 
-This is an allowlist: any other call fails with "operation not permitted". There are no sockets, new processes, signals
-to other processes, changes of identity, tracing, mounts or file locks. A process may signal itself. Only some commands of
+This is an allowlist: any other call fails with "operation not permitted". It allows no sockets, new processes, signals to
+other processes, changes of identity, tracing, mounts or file locks. A process may signal itself. Only some commands of
 ``fcntl`` are allowed, and ``clone`` can only create a thread of this process. ``confine`` limits the number of threads.
 """
 
@@ -55,9 +55,9 @@ _PRIVATE_FUTEX = 128
 _FUTEX_WAITS = (0, 9, 256, 265)  # FUTEX_WAIT and FUTEX_WAIT_BITSET, with either clock
 _FCNTL = (72, 25)
 # These commands have the same numbers on both machines. Two kinds of commands are left out. Some make a descriptor send signals to
-# a chosen process (F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY, F_SETLEASE), and would reach every process of the same user. Locks
-# (F_SETLK, F_SETLKW, F_GETLK, F_OFD_SETLK and so on; ``flock`` is not in the list above) can be set on any file that can be read,
-# so two submissions that run at the same time could send each other messages.
+# a chosen process, which may be any process of the same user (F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY, F_SETLEASE). Others lock
+# files (F_SETLK, F_SETLKW, F_GETLK, F_OFD_SETLK and so on, like ``flock``, which is not in the list above). Any readable file can
+# be locked, so two submissions that run at the same time could send each other messages.
 _FCNTL_COMMANDS = {
     "F_DUPFD": 0, "F_GETFD": 1, "F_SETFD": 2, "F_GETFL": 3, "F_DUPFD_CLOEXEC": 1030, "F_GETPIPE_SZ": 1032,
 }  # fmt: skip
@@ -92,7 +92,7 @@ def program(own: int = 0) -> bytes:
     steps = [
         (_LOAD, 0, 0, 4),  # seccomp_data.arch
         (_JUMP_EQUAL, 1, 0, architecture),
-        (_RETURN, 0, 0, _KILL),  # a call made in another architecture's numbering
+        (_RETURN, 0, 0, _KILL),  # a call that uses another architecture's numbers
         (_LOAD, 0, 0, 0),  # seccomp_data.nr
         (_JUMP_AT_LEAST, 0, 1, _X32_BIT),
         (_RETURN, 0, 0, _KILL),

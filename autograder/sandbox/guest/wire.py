@@ -6,10 +6,10 @@ becomes a JSON tree in which scalars represent themselves and every list starts 
     ["l", …] list   ["t", …] tuple   ["d", [key, value], …] dict   ["c", real, imag] complex
     ["a", dtype, shape] array   ["g", dtype] NumPy scalar   (their bytes follow in the frame, in order)
     ["O", dtype, shape] the numbers of an array of objects
-    ["v" or "F" or "R", dtype, shape] array to rebuild in another order of memory (see ``in_layout``)
+    ["v" or "F" or "R", dtype, shape] array to rebuild with another memory order (see ``in_layout``)
     ["o", type] a value that is not sent, only the name of its type
     ["s", text, name] source text that defines a function
-    ["r", seed] a seeded random generator   ["r", state, increment, has_uint32, uinteger] one in this state
+    ["r", seed] a seeded random generator   ["r", state, increment, has_uint32, uinteger] its state
     ["n", name] the notebook's variable of that name
     ["T", parts] a pandas table, column or scalar, decomposed by ``wire_tables``
 
@@ -73,7 +73,7 @@ class Encoder:
     """A callable that converts values to trees and collects the bytes of arrays in ``blobs``.
 
     A value of an unsupported type is passed to ``special``, which returns its tree, such as ``["o", type]``. With ``layouts``,
-    arrays that are not contiguous are rebuilt as such. Raises ``TooBig`` above ``max_bytes`` or 200,000 parts.
+    the trees of arrays that are not contiguous record their memory order. Raises ``TooBig`` above ``max_bytes`` or 200,000 parts.
     """
 
     def __init__(self, special: Callable[[Value], list[Json]], max_bytes: int, *, layouts: bool = False) -> None:
@@ -158,7 +158,7 @@ class Decoder:
     """A callable that converts trees back to values, taking the bytes of arrays from ``blob`` in order.
 
     ``special(tag, items)`` returns the value for the tags ``"o"``, ``"s"``, ``"n"`` and ``"r"``. Arrays are views of ``blob``,
-    and writable if it is. With ``copy`` every array owns its memory, and ``originals`` lists the arrays that were copied
+    and writable if ``blob`` is. With ``copy`` every array owns its memory, and ``originals`` lists the arrays that were copied
     (for a table, its parts), in order. Raises ``WireError`` for anything that is not exactly in the expected form.
     """
 
@@ -220,7 +220,7 @@ class Decoder:
         parts = self(tree, depth + 1)
         try:
             table = from_parts(parts)
-            # A call may change the table as a whole. Another version of pandas may read its strings as another dtype.
+            # Record the rebuilt table, not ``parts``, because the parent's pandas may use another dtype for strings.
             self.originals[known:] = [to_parts(table)] if self._copy else []
         except ValueError as error:
             raise WireError(str(error)) from error
@@ -256,7 +256,7 @@ def rng_state(value: Value) -> list[int]:
 
 
 def set_rng_state(rng: np.random.Generator, state: list[int]) -> None:
-    """Continue ``rng`` from a state of ``rng_state``. Raises ``WireError`` for integers that are not such a state."""
+    """Set ``rng`` to a state that ``rng_state`` returned. Raises ``WireError`` for integers that are not such a state."""
     proper = len(state) == 4 and all(type(n) is int and 0 <= n < 2**bits for n, bits in zip(state, (128, 128, 1, 32)))  # noqa: B905
     if not proper or not state[1] & 1:  # with an even increment the numbers soon repeat, so a draw may never end
         raise WireError("the state of a generator is not valid")
@@ -275,10 +275,10 @@ def layout_of(array: Any) -> str:
 
 
 def in_layout(array: Any, layout: str) -> Any:
-    """Return a copy of ``array`` in this order of memory.
+    """Return a copy of ``array`` with the memory order ``layout``.
 
-    "F" is Fortran's order, as of a transpose. "R" has negative strides, as after ``[::-1]``. "v" reverses the axes, with gaps
-    between the elements, as of a transposed slice with a step.
+    "F" is Fortran's order, as in a transpose. "R" has negative strides, as after ``[::-1]``. "v" reverses the axes and leaves gaps
+    between the elements, as in a transposed slice with a step.
     """
     shape, code, backwards = array.shape, array.dtype, slice(None, None, -1)
     if layout == "R":
@@ -292,10 +292,10 @@ def in_layout(array: Any, layout: str) -> Any:
 
 
 def objects_of(array: Any) -> Any:
-    """Return the content of an array of objects in a form that can be sent, or None if there is none.
+    """Return the content of an array of objects in a form that can be sent, or None if there is no such form.
 
     Numbers become a numeric array, and a row of arrays becomes a list. Strings and None, with or without numbers, become
-    nested lists. Student code often makes such arrays, with ``np.frompyfunc`` or ``np.array([a, b], dtype=object)``.
+    nested lists. Student code often creates such arrays, with ``np.frompyfunc`` or ``np.array([a, b], dtype=object)``.
     """
     items = _array(array, subok=False).ravel().tolist()
     if all(map(_is_number, items)):
@@ -324,7 +324,7 @@ def _form(code: str, *shape: Json) -> tuple[np.dtype[Any], tuple[int, ...], int]
 
 
 def pack(head: Json, blobs: Sequence[bytes] = ()) -> bytes:
-    """Return the frame of ``head``, which must be valid JSON, and its bytes. Raises ``TooBig`` above the reader's limit."""
+    """Return the frame with ``head``, which must be valid JSON, and ``blobs``. Raises ``TooBig`` above the reader's limit."""
     text = _dumps(head).encode("ascii", "replace")
     if len(text) > MAX_HEAD:
         raise TooBig("its text is too long to be sent")
@@ -344,7 +344,7 @@ def pack_array(value: Value, max_bytes: int) -> bytes:
 
 @lru_cache(maxsize=256)
 def _array_start(code: str, shape: tuple[int, ...]) -> bytes:
-    """Return the header and JSON of a frame that returns such an array."""
+    """Return the header and JSON of a frame that returns an array of this dtype and shape."""
     size = math.prod(shape) * _dtype(code).itemsize
     text = _dumps({"value": ["a", code, list(shape)], "changed": []}).encode("ascii")
     return HEADER.pack(len(text), size + -size % ALIGN) + text

@@ -92,7 +92,7 @@ class Iterated(tuple[Value, ...]):  # noqa: SLOT001 - a subclass of tuple cannot
         return self.known or self
 
     def __new__(cls, items: Iterable[Value], type: str = "generator", *, more: bool = False) -> Self:  # noqa: A002
-        """Create the items of an iterator of that type."""
+        """Create a tuple of the first ``items`` of an iterator with this ``type`` name."""
         self = super().__new__(cls, items)
         self.type, self.more = type, more
         return self
@@ -132,7 +132,7 @@ def _module_of(kind: type) -> Any:
 
 
 def materialize_iterators(value: Value, depth: int = 0) -> Value:
-    """Return ``value`` with each iterator in it replaced with its items, so that reading the result runs no code.
+    """Return ``value`` with each iterator in it replaced with its items, so that reading the result runs no student code.
 
     The parts of a list, tuple or dict are only searched if there are at most a thousand.
     """
@@ -263,7 +263,7 @@ def _encode_exact(encode: Encode, value: Value) -> Json:
 
 
 def encode_other_array(encode: Encode, value: Value) -> Json:
-    """Return the tree of an array of strings, dates or time spans, or of such a scalar, or None for other arrays."""
+    """Return the tree of an array or NumPy scalar of strings, dates or time spans, or None for other values."""
     kind = value.dtype.kind
     if kind not in "UMm":
         return None
@@ -295,7 +295,7 @@ def decode_plain(decode: Decode, tag: str, items: list[Json], depth: int) -> Val
 
 
 def decode_keys(decode: Decode, trees: Sequence[Json]) -> list[Value]:
-    """Return dict keys or set members. Raises ``WireError`` if one cannot be a key, or too many have the same hash."""
+    """Return dict keys or set members. Raises ``WireError`` if a key is mutable, or if too many keys have the same hash."""
     keys = [decode(tree, 1) for tree in trees]
     if not all(map(is_key, keys)):
         raise WireError("a key is mutable")
@@ -391,7 +391,7 @@ def zone_names() -> frozenset[str]:
 def named_zone(key: Json) -> dt.tzinfo:
     """Return the time zone called ``key``. Raises ``WireError`` if it is unknown.
 
-    Loading a zone opens a file with its name, so no name is used that is not in the list.
+    Loading a zone opens a file with its name, so only names in ``zone_names`` are allowed.
     """
     if type(key) is not str or key not in zone_names():
         raise WireError("a time zone is unknown")

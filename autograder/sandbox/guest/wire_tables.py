@@ -1,10 +1,10 @@
 """Decompose pandas tables into built-in values and arrays, and rebuild them.
 
 A DataFrame, a Series, an Index or a pandas scalar (a timestamp, a missing value) becomes a tuple that starts with a word
-and contains arrays, strings and numbers. ``wire`` encodes it like any tuple. Parts to rebuild are not trusted: lengths,
-dtypes and counts are checked, and the result is always of a pandas class, never of a student's subclass.
+and contains arrays, strings and numbers. ``wire`` encodes it like any tuple. When a table is rebuilt, its parts are not
+trusted: lengths, dtypes and counts are checked. The result is always of a pandas class, never of a student's subclass.
 
-pandas is optional. Encoding looks for a loaded pandas, and only rebuilding imports it.
+pandas is optional. Encoding uses pandas only if it is already loaded. Rebuilding imports it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_COLUMNS = 2_000
 MAX_CELLS = 2_000_000
 MAX_TEXT = 1 << 16  # characters of one string in a column of strings
 MAX_LABELS = 8  # levels of a MultiIndex
-MAX_LOOKED_UP = 10_000  # rows of a MultiIndex, and categories: hostile labels could make pandas' lookups slow
+MAX_LOOKED_UP = 10_000  # rows of a MultiIndex, or categories. Hostile labels could make pandas' lookups slow
 
 _UNITS = frozenset({"s", "ms", "us", "ns"})
 _MASKED = {
@@ -64,7 +64,7 @@ def _kinds(pandas: ModuleType) -> tuple[type, ...]:
             tables = (pandas.DataFrame, pandas.Series, pandas.Index, pandas.api.extensions.ExtensionArray)
             single = (pandas.Timestamp, pandas.Timedelta, pandas.Interval, pandas.Period)
             kinds = (*tables, *single, type(pandas.NaT), type(pandas.NA))
-        except AttributeError:  # while it is being imported
+        except AttributeError:  # pandas is still being imported
             return ()
         _types_by_module[id(pandas)] = kinds
     return kinds
@@ -85,7 +85,7 @@ def levels_of(value: Value) -> int:
 
 
 def to_parts(value: Value) -> Any:
-    """Decompose a pandas object into a tuple, or an extension array into a list. Raises ``TooLarge``.
+    """Decompose a pandas object into a tuple, or an extension array into a list. Raises ``TooLarge`` above a limit.
 
     Cells that contain objects are returned unchanged.
     """
@@ -149,7 +149,7 @@ def _zone(zone: Value) -> str | None:
 def _zone_called(name: Value) -> dt.tzinfo:
     """Return the time zone called ``name``: UTC, an offset such as ``UTC+01:00``, or a known zone.
 
-    pandas gets the zone and not its name, because it opens files for some names. Raises ``ValueError`` if it is unknown.
+    Pass the zone itself to pandas, because pandas opens files for some names. Raises ``ValueError`` if the name is unknown.
     """
     if name == "UTC":
         return dt.UTC
@@ -233,7 +233,7 @@ def from_parts(parts: Value) -> Any:
 
 
 def plain_copy(value: Value) -> Any:
-    """Return a copy of a table of an exact pandas class without object columns, or None for any other value."""
+    """Return a copy of ``value`` if it is a table of an exact pandas class and has no columns of objects, or None."""
     kind = kind_of_table(value)
     if not kind or type(value) is not getattr(sys.modules["pandas"], kind, None):
         return None
@@ -254,7 +254,7 @@ def same_parts(one: Value, other: Value) -> bool:
         return one.keys() == other.keys() and all(same_parts(one[key], other[key]) for key in one)
     if is_pandas(one):
         return same_parts(to_parts(one), to_parts(other))
-    return bool(one == other) or (one != one and other != other)  # noqa: PLR0124 - NaN is not itself
+    return bool(one == other) or (one != one and other != other)  # noqa: PLR0124 - NaN does not equal itself
 
 
 def _frame(pandas: ModuleType, index: Value, columns: Value, parts: Value) -> Any:
@@ -263,7 +263,7 @@ def _frame(pandas: ModuleType, index: Value, columns: Value, parts: Value) -> An
     _require(len(rows) * len(names) <= MAX_CELLS)
     arrays = [_array_of(pandas, column) for column in parts]
     _require(all(len(array) == len(rows) for array in arrays))
-    # Pass the dtype, because pandas would infer another one for objects.
+    # Pass the dtype, because pandas would infer another dtype for objects.
     series = [pandas.Series(array, index=rows, dtype=array.dtype, copy=True) for array in arrays]
     frame = pandas.DataFrame(dict(enumerate(series)), index=rows)
     frame.columns = names
@@ -303,7 +303,7 @@ def _quickly_looked_up(array: Value) -> bool:
 
 
 def _few_collisions(array: Value) -> bool:
-    """Return whether only a few objects in ``array`` have the same hash. Raises ``TypeError`` if one has no hash."""
+    """Return whether only a few objects in ``array`` have the same hash. Raises ``TypeError`` if an object has no hash."""
     seen: dict[int, list[Any]] = {}
     if array.dtype == object:
         for item in array:

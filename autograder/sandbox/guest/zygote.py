@@ -1,7 +1,7 @@
 """The fork server in the sandbox: it imports NumPy once, and forks a child for every submission.
 
 It runs no student code itself. The parent sends orders over a socket, each a JSON object in one message:
-``spawn`` (with the child's ends of a new connection and of its wake-up socket), ``end``, ``preload``, ``compile``.
+``spawn`` (with the child's ends of a new connection and of its wake-up socket), ``end``, ``clock``, ``preload`` or ``compile``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SPARE_THREADS = 256  # threads that all children of a user may start between tw
 
 
 class _Child:
-    """The process of one submission. ``flooding`` says that it was killed for having too many threads."""
+    """The process of one submission. ``flooding`` is True if it was killed for having too many threads."""
 
     def __init__(self, pid: int, cpu_seconds: int) -> None:
         self.pid, self.flooding = pid, False
@@ -83,7 +83,7 @@ class Zygote:
         self._nested = False
 
     def prepare(self) -> dict[str, Any]:
-        """Drop root, import packages and try what the kernel allows. Return the result as JSON."""
+        """Drop root, import packages and find out what the kernel allows. Return the result as JSON."""
         if self._plan["uid"] is not None:
             self._confine.drop_user(self._plan["uid"], keep=self._keep)
         _warm_up()
@@ -136,7 +136,7 @@ class Zygote:
                 precompile(order["index"], order["source"])
 
     def _wait(self) -> None:
-        """Wait for an order. Meanwhile, count each child's threads unless the kernel does."""
+        """Wait for an order. Meanwhile, kill any child with too many threads, unless the kernel enforces this limit."""
         if self._nested:
             return
         while self._children and not select.select([self._control], [], [], _LOOK_SECONDS)[0]:
@@ -218,14 +218,14 @@ _COMMON = (
 def _reserve() -> None:
     """Reserve the descriptors of a child's connection and wake-up socket.
 
-    When a child frees a font that matplotlib opened here, it closes the font's descriptor, whatever that refers to by then.
+    Otherwise matplotlib may open a font with such a descriptor here. A child that frees this font would close its own connection.
     """
     while os.dup(0) < _WAKEUP:
         pass
 
 
 def _close_others() -> None:
-    """Close all other descriptors except regular files, because matplotlib reads glyphs from its fonts later."""
+    """Close all descriptors above ``_WAKEUP`` except those of files, because matplotlib reads glyphs from its fonts later."""
     for descriptor in range(_WAKEUP + 1, 64):
         with contextlib.suppress(OSError):  # most of them are not open
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):

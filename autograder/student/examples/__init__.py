@@ -1,7 +1,7 @@
 """Record visible checks as data for a release, and replay them on a student's machine.
 
 ``examples.json`` contains inputs, the reference's outputs and each misconception's outcomes. It contains no source code of
-checks or misconceptions. All modules except ``record`` need only NumPy and the standard library.
+misconceptions, and none of checks unless they raise ``CheckFailed`` themselves. All modules except ``record`` need only NumPy and the standard library.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The data types of ``examples.json``, and a parser with a readable message for every possible problem."""
+"""The data types of ``examples.json``, and a parser that reports every possible problem with a readable message."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _LARGEST = 2**22  # maximum size of an unpacked value, in bytes
 
 
 def obfuscate(value: Json, name: str) -> str:
-    """Return the JSON value ``value`` as unreadable text. The key is ``name``, the exercise that it belongs to."""
+    """Return the JSON value ``value`` as unreadable text. The key is ``name``, the name of the exercise that the value belongs to."""
     packed = zlib.compress(json.dumps(value, ensure_ascii=False).encode(), 9)
     return base64.b85encode(_xor_with_key(packed, name)).decode()
 
 
 def deobfuscate(text: str, name: str) -> Json:
-    """Return the value of a text from ``obfuscate``. Raises ``ValueError`` if it is damaged or belongs to another name."""
+    """Return the value that ``obfuscate`` turned into ``text``. Raises ``ValueError`` if ``text`` is damaged or belongs to another name."""
     try:
         unpacking = zlib.decompressobj()
         return json.loads(unpacking.decompress(_xor_with_key(base64.b85decode(text), name), _LARGEST))
@@ -54,7 +54,7 @@ _MAX_BYTES = 64 * 2**20
 
 
 class ExamplesError(Exception):
-    """Raised if a file of examples is missing, unreadable or of another version. The message says what to do."""
+    """Raised if a file of examples is missing, unreadable or in another format version. The message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ class CallStep:
         probe: source code that defines ``probe(function, *args, **kwargs)``, which is called instead. Empty for a plain call.
         memory_mb: the memory limit of the call in MiB, or None.
         measured: whether the probe measures the call.
-        expects: the errors that are right, if the call should raise an error.
-        planned: the arguments and keywords in a correct solution, if some of them are results of earlier calls.
+        expects: the accepted errors, if the call should raise an error.
+        planned: the arguments that a correct solution leads to, if some of ``args`` or ``kwargs`` are results of earlier calls.
         parts: the structure of a correct result, without its values, if the check uses parts of the result.
         unpacked: whether the check unpacks the whole result.
     """
@@ -118,7 +118,7 @@ Step = CallStep | VariableStep | AssertStep
 
 @dataclass(frozen=True, slots=True)
 class CheckExample:
-    """One visible check: its title, its points, the checks that must pass first, and its steps.
+    """One visible check: its title, its points, the checks that must pass before it, and its steps.
 
     A check that raises ``CheckFailed`` itself has a ``source``, which is run instead of its steps.
     """
@@ -167,7 +167,7 @@ class MisconceptionExample:
 
 @dataclass(frozen=True, slots=True)
 class WrongAnswer:
-    """A known mistake in a quiz: the wrong answers, encoded and by variable, the name of the mistake, and the message."""
+    """A known mistake in a quiz: the encoded wrong answers by variable, the name of the mistake, and the message about it."""
 
     answers: Mapping[str, Json]
     name: str
@@ -176,7 +176,7 @@ class WrongAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ExerciseExamples:
-    """Everything that a student's machine knows about one exercise.
+    """The released data about one exercise.
 
     Attributes:
         kind: ``"function"``, ``"class"`` or ``"answers"``.
@@ -204,7 +204,7 @@ class ExerciseExamples:
     wrong_answers: tuple[WrongAnswer, ...] = ()
 
     def alternatives(self) -> tuple[tuple[str, str], ...]:
-        """Return the solutions to read after solving the exercise, each as a note on what is different and the source."""
+        """Return (note, source) pairs of the solutions to read after solving the exercise. The note says what is different."""
         return tuple((str(note), str(source)) for note, source in self._solutions().get("other_ways") or ())
 
     def solution(self) -> str:
@@ -245,7 +245,7 @@ class Examples:
 
 
 def load_examples(path: Path) -> Examples:
-    """Return the examples in the file ``path``. Raises ``ExamplesError`` if it cannot be used."""
+    """Return the examples in the file ``path``. Raises ``ExamplesError`` if the file cannot be used."""
     again = "Download the chapter again to get a fresh copy."
     try:
         if path.stat().st_size > _MAX_BYTES:
@@ -262,7 +262,7 @@ def load_examples(path: Path) -> Examples:
 
 
 def parse_examples(data: Json) -> Examples:
-    """Return the examples described by the JSON ``data``. Raises ``ExamplesError`` if it is not valid."""
+    """Return the examples described by the JSON ``data``. Raises ``ExamplesError`` if ``data`` is not valid."""
     if not isinstance(data, dict) or "format" not in data:
         raise ExamplesError("This is not an examples file.")
     if data["format"] != FORMAT:

@@ -1,4 +1,4 @@
-"""Record visible checks as data: run each against the reference and record its calls and assertions."""
+"""Record visible checks as data: run each check against the reference, and record its calls and assertions."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def recorded(checks: ChapterChecks, audience: Audience = "class", solutions: Sol
     """Return the content of ``examples.json`` for a chapter. Raises ``CourseError`` if a visible check cannot be recorded.
 
     For ``"self-learners"``, quizzes are judged immediately. For a class, the file does not contain their correct answers.
-    ``solutions`` says when students may read solutions, which are obfuscated. With ``"never"``, the file contains none.
+    ``solutions`` says when students may read the obfuscated solutions. With ``"never"``, the file contains no solutions.
     """
     course, chapter = checks.course, checks.chapter
     try:
@@ -160,7 +160,7 @@ def _exercise(checks: ChapterChecks, spec: ExerciseSpec, *, judged: bool) -> dic
 
 
 def _judged(checks: ChapterChecks, spec: ExerciseSpec) -> dict[str, str]:
-    """Return the obfuscated checks of a quiz, or nothing if a check cannot be recorded."""
+    """Return the obfuscated checks of a quiz, or an empty dictionary if a check cannot be recorded."""
     try:
         recorders = {c.name: _record(checks, spec, c) for c in spec.checks}
     except CourseError:
@@ -281,7 +281,7 @@ class _Recorder(Outcomes):
         return self._called(Call(function, args, kwargs, source), value)
 
     def outcome(self, call: Call) -> Value:
-        """Record a call or a script. If the call has to raise an error, record the errors that count as right."""
+        """Record a call or a script. If the call has to raise an error, record the accepted errors."""
         return self._called(call, self._checks.reference.answer(call))
 
     def plot(self, function: str, *args: Value, texts: bool = True, **kwargs: Value) -> Value:
@@ -300,9 +300,9 @@ class _Recorder(Outcomes):
         return value
 
     def within(self, memory_mb: int | None = None, **limits: Value) -> _Recorder:
-        """Return the same recorder for calls with a limit on memory or work."""
+        """Return a copy of this recorder for calls with a limit on memory or work."""
         limited = copy.copy(self)  # shares the lists of this recorder
-        limited._memory_mb = memory_mb  # noqa: SLF001 - a copy of ours
+        limited._memory_mb = memory_mb  # noqa: SLF001 - a copy of this object
         limited._limits = limits_of(**limits)  # noqa: SLF001
         return limited
 
@@ -388,7 +388,7 @@ class _Recorder(Outcomes):
             self._remember(value[key], {"step": place["step"], "path": [*place["path"], key]})
 
     def _place(self, value: Value) -> dict[str, Json] | None:
-        # Search the newest first: every call that returns True returns the same object, and the newest one is meant.
+        # Search from the newest result. All calls that return True return the same object, and the check means the newest call.
         return next((place for seen, place in reversed(self._seen) if seen is value and value is not None), None)
 
     def _argument(self, value: Value) -> Value:
@@ -397,7 +397,7 @@ class _Recorder(Outcomes):
 
 
 class _Tuple(tuple[Value, ...]):  # noqa: SLOT001 - it has one more attribute
-    """A tuple that notices when a check unpacks it: ``output, weights = …``."""
+    """A tuple that notices when a check unpacks it, as in ``output, weights = …``."""
 
     taken = False
 

@@ -41,7 +41,7 @@ def replay(
 ) -> tuple[ExerciseVerdict, ...]:
     """Return the verdicts on ``exercises``, or only on those in ``only``, in order.
 
-    The message about a call that was stopped states its ``limits``. A stub, or a quiz without answers, is "not attempted".
+    If a call is stopped, the message states its limit from ``limits``. A stub, or a quiz without answers, is "not attempted".
     """
     checks = RecordedChecks(exercises, limits)
     return tuple(map(checks.or_not_attempted, Judge(checks).judge(subject, only=only)))
@@ -106,12 +106,12 @@ class RecordedChecks:
             raise join_failures(failures)
 
     def diagnosis(self, exercise: str) -> Diagnosis | None:
-        """Return the ``Diagnosis`` for ``exercise`` from the recorded answers of its misconceptions, or None if it has none."""
+        """Return the ``Diagnosis`` for ``exercise`` from the recorded results of its misconceptions, or None if there are no misconceptions."""
         examples = self._exercises[exercise]
         if not examples.misconceptions:
             return None
         steps = [step for check in examples.checks for step in check.steps if isinstance(step, CallStep | VariableStep)]
-        # Map each call, once, to the position of its recorded outcomes.
+        # Map each distinct call to its first position, which is also the position of its outcomes.
         places: dict[tuple[Value, ...], int] = {}
         calls = {i: _planned(step) for i, step in enumerate(steps) if isinstance(step, CallStep)}
         for i, call in calls.items():
@@ -134,7 +134,7 @@ class RecordedChecks:
         return Diagnosis(plain_calls, right, candidates, limited=limited_calls, too_large=lambda: too_large)
 
     def wrong_choices(self, exercise: str, answers: Mapping[str, Value]) -> list[tuple[str, str, str]]:
-        """Return the known wrong choices among ``answers``. In a class, return none, because explanations come with the marks."""
+        """Return the known wrong choices among ``answers``. For a class, none is recorded, because students get the explanations with their marks."""
         choices = []
         for wrong in self._exercises[exercise].wrong_answers:
             if all(same_choice(answers.get(name), decode_value(value)) for name, value in wrong.answers.items()):
@@ -186,7 +186,7 @@ def _not_attempted(exercise: ExerciseExamples, message: str) -> ExerciseVerdict:
 
 
 def _is_blank(answer: Answer, exercise: ExerciseExamples) -> bool:
-    """Return whether a call raised the ``NotImplementedError`` of the exercise's own stub, not of another stub that it calls."""
+    """Return whether a call raised the ``NotImplementedError`` of the exercise's own stub, and not of another stub that the exercise calls."""
     if answer.error is None or answer.error.type != "NotImplementedError":
         return False
     return exercise.kind == "class" or answer.error.where in {"", exercise.name}
@@ -240,7 +240,7 @@ def _called(step: CallStep, student: StudentProxy, results: Sequence[Value]) -> 
 
 
 def _planned(step: CallStep) -> Call:
-    """Return the call with the arguments of a correct solution."""
+    """Return the call of ``step`` with the arguments that it has in a correct solution."""
     args, kwargs = step.planned if step.planned is not None else (step.args, step.kwargs)
     named = {name: decode_value(value) for name, value in kwargs.items()}
     values = tuple(map(decode_value, args))
@@ -248,7 +248,7 @@ def _planned(step: CallStep) -> Call:
 
 
 def _value(value: Value, results: Sequence[Value]) -> Value:
-    """Return the value of a step's argument: part of an earlier result, or a decoded value."""
+    """Return the value of a step's argument, which is a part of an earlier result or an encoded value."""
     if not isinstance(value, Ref):
         return decode_value(value)
     result = results[value.step]

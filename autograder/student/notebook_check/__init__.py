@@ -23,10 +23,10 @@ follow_cells()
 def check(exercise: Target = _NOTHING, *, seconds: float | None = None, deeper: bool = False) -> None:
     """Show which visible checks of an exercise pass, and explain the first that fails.
 
-    ``exercise`` is the function itself, ``check(softmax)``, or an exercise's name, ``check("quiz_ch1")``. Without it,
-    ``check()`` shows the map of the course and your progress. A call that takes longer than ``seconds`` (10, unless the
-    course sets another limit) is stopped. In a clone of the course, ``deeper`` then runs all its checks on the saved notebook,
-    with new random inputs each time.
+    ``exercise`` is the function itself, as in ``check(softmax)``, or an exercise's name, as in ``check("quiz_ch1")``. If it is
+    missing, ``check()`` shows the map of the course and your progress. A call that takes longer than ``seconds`` (10, unless the
+    course sets another limit) is stopped. If the exercise passes, ``deeper`` also runs all of its checks on the saved notebook,
+    with new random inputs each time. This needs a clone of the course.
 
     Raises ``CheckFailed`` if a check fails, and ``CheckProblem`` if there is nothing to check.
     """
@@ -62,7 +62,7 @@ def hint(exercise: Target = _NOTHING, number: int | None = None) -> None:
 def solution(exercise: Target = _NOTHING) -> None:
     """Show a solution of an exercise in a self-study course, after you have read its hints or solved it.
 
-    Raises ``CheckProblem`` before that, and in a course that is graded.
+    Raises ``CheckProblem`` if it is too early, or if the course is graded.
     """
     names = sys._getframe(1).f_globals  # noqa: SLF001 - as in check
     try:

@@ -1,4 +1,4 @@
-"""Implement ``check``: run an exercise on its examples and show a card, or show the course map."""
+"""Implement ``check``. It runs an exercise on its examples and shows a card, or shows the course map."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ PREFIX = "case_"
 
 
 def with_unique_names(verdict: ExerciseVerdict, names: Mapping[str, Value]) -> ExerciseVerdict:
-    """Return ``verdict`` with the inputs of its cases renamed to ``case_…`` if the notebook uses the same name."""
+    """Return ``verdict`` with an input ``x`` of its cases renamed to ``case_x`` if the notebook also uses the name ``x``."""
     checks = tuple(_renamed(check, names) for check in verdict.checks)
     message = verdict.message
     for before, after in zip(verdict.checks, checks, strict=True):
@@ -95,7 +95,7 @@ def load_map(folder: Path, here: Examples | None = None) -> CourseMap:
 
 
 def _examples_in(folder: Path) -> list[Examples]:
-    """Return the examples of each chapter in ``folder``, or those generated for a course's source notebooks."""
+    """Return the examples of each chapter in ``folder``, including those generated for a course's source notebooks."""
     generated = folder.parent / ".autograder" / "examples"
     paths = [folder / EXAMPLES_NAME, *folder.glob(f"*/{EXAMPLES_NAME}"), *generated.glob("*.json")]
     loaded = []
@@ -163,7 +163,7 @@ def show_map(names: dict[str, Value]) -> None:
 
 
 def line_width() -> int:
-    """Return the width of a card in columns. It is the terminal's width, within limits that read well."""
+    """Return the width of a card in columns. It is the terminal's width, within limits that keep the card readable."""
     if not sys.stdout.isatty():
         return WIDTH
     return max(min(shutil.get_terminal_size().columns, WIDTH), NARROWEST)
@@ -211,7 +211,7 @@ def _stuck(stream: TextIO, function: str) -> None:
 
 
 def card_of(examples: Examples, folder: Path, exercise: ExerciseExamples, verdict: ExerciseVerdict) -> Card:
-    """Return the card of an exercise of the notebook in ``folder``. The recorded progress gives the hints and the next exercise."""
+    """Return the card of an exercise of the notebook in ``folder``. The recorded progress determines the hints left and the next exercise."""
     home = folder_of(folder, examples.chapter)
     exercise_progress = read(home).of(examples.chapter, exercise.name)
     next_up, last, link, deeper = "", "", "", ""
@@ -249,7 +249,7 @@ def card_of(examples: Examples, folder: Path, exercise: ExerciseExamples, verdic
 
 
 def _with_cell_to_run(verdict: ExerciseVerdict, examples: Examples, names: Mapping[str, Value]) -> ExerciseVerdict:
-    """If a name is missing, say which cell defines it. This happens after a restart of the kernel."""
+    """If a name is missing, for example after a restart of the kernel, add a sentence about the cell that defines it."""
     missing = next((match[1] for check in verdict.checks if (match := _UNKNOWN.search(check.reason))), "")
     if not missing or missing in names:
         return verdict
@@ -263,7 +263,7 @@ def _with_cell_to_run(verdict: ExerciseVerdict, examples: Examples, names: Mappi
 
 
 def _next_up(examples: Examples, exercise: ExerciseExamples, home: Path) -> str:
-    """Return the first unfinished exercise after this one, else the first unfinished one before it, else ``""``."""
+    """Return the first unfinished exercise after ``exercise``, else the first one before it, or ``""`` if all are finished."""
     order, progress = list(examples.exercises), read(home)
     place = order.index(exercise.name)
     waiting = [n for n in order if n != exercise.name and progress.of(examples.chapter, n).status != "done"]

@@ -26,13 +26,13 @@ class CheckProblem(Exception):  # noqa: N818 - students read the name
 
 
 class CheckInterrupted(KeyboardInterrupt):
-    """Raised if the student interrupts ``check``. The message says where."""
+    """Raised if the student interrupts ``check``. The message names the line that was running."""
 
     _render_traceback_ = CheckFailed._render_traceback_
 
 
 def interrupted(error: BaseException, names: Mapping[str, Value]) -> CheckInterrupted:
-    """Return the exception for an interrupt. Its message names the line of the notebook's code that was running."""
+    """Return the exception for an interrupt. The message names the line of the notebook that was running."""
     where = ""
     trace = error.__traceback__
     while trace is not None:
@@ -70,7 +70,7 @@ def show(html: str, text: str, png: str = "") -> bool:
 
 
 def show_figures(words: str) -> None:
-    """Show the open figures as images described by ``words``. JupyterLab shows a description in HTML only."""
+    """Show the open figures as images described by ``words``. JupyterLab shows descriptions only in HTML."""
     import matplotlib.pyplot as plt  # noqa: PLC0415 - slow to import and only needed for pictures
 
     if not words or not shows_html() or "inline" not in plt.get_backend():
@@ -100,7 +100,7 @@ MAX_LINE = 1000  # characters of one line
 
 
 class _FewLines:
-    """A stream that passes the first lines on to ``stream`` and counts the rest."""
+    """A stream that passes the first lines on to ``stream`` and only counts the lines after them."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -160,7 +160,7 @@ class _FewLines:
 
 @contextmanager
 def limit_output() -> Iterator[Callable[[], None]]:
-    """Limit the block's output on stdout and stderr to the first lines, and report how many were omitted.
+    """Limit the block's output on stdout and stderr to the first lines, and report how many lines were omitted.
 
     Yields a function to call after each call of the student's functions.
     """

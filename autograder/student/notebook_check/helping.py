@@ -39,7 +39,7 @@ _shown_for: dict[tuple[Path, str], str] = {}  # the code for which a personal hi
 
 
 def give_hint(exercise: Value, number: int | None, names: dict[str, Value], *, is_given: bool) -> None:
-    """Show hint ``number`` of ``exercise``, or the next one."""
+    """Show hint ``number`` of ``exercise``, or the next hint if ``number`` is None."""
     examples, folder, target = _locate(exercise, names, "hint", is_given=is_given)
     home, total = folder_of(folder, examples.chapter), len(target.hints)
     progress = read(home).of(examples.chapter, target.name)
@@ -100,9 +100,9 @@ def show_solution(exercise: Value, names: dict[str, Value], *, is_given: bool) -
 
 
 def check_deeper(exercise: Value, names: dict[str, Value]) -> None:
-    """Run all checks of the course on the saved notebook's ``exercise``, with new random inputs. Show the first case that fails.
+    """Run all checks of ``exercise`` on the saved notebook, with new random inputs. Show the first check that fails.
 
-    Raises ``CheckFailed`` if a case fails, and ``CheckProblem`` if the course's source is not on this computer.
+    Raises ``CheckFailed`` if a check fails, and ``CheckProblem`` if the course's source is not on this computer.
     """
     examples, folder, target = _locate(exercise, names, "check", is_given=True)
     course = source_folder(folder)
@@ -153,7 +153,7 @@ def _locate(
 
 
 def _passes(examples: Examples, exercise: ExerciseExamples, target: Value, names: dict[str, Value]) -> bool:
-    """Return whether the student's function passes now. Return False for a quiz or a function with side effects, which are not run."""
+    """Return whether the student's function passes now. A quiz or a function with side effects is not run, so the result is False."""
     from autograder.mistakes.fault_localization.hints import only_computes  # noqa: PLC0415 - slow to import and only needed for hints
 
     function = target if callable(target) else names.get(exercise.name)
@@ -175,7 +175,7 @@ def _first_help(
 
 
 def _personal_hint(exercise: ExerciseExamples, target: Value, names: dict[str, Value]) -> PersonalHint | None:
-    """Return a hint with the line of the student's code to look at, or None if it is not found quickly."""
+    """Return a hint with the line of the student's code to look at, or None if no such line is found quickly."""
     from autograder.mistakes.fault_localization.hints import personal_hint  # noqa: PLC0415 - slow to import and only needed for hints
 
     function = target if callable(target) else names.get(exercise.name)

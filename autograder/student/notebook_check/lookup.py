@@ -32,7 +32,7 @@ MAX_SHOWN = 60  # characters of a cell's first line
 
 
 class _Cell(NamedTuple):
-    """A code cell as last saved in ``path``, with the time of this save and the cell below."""
+    """A code cell as last saved in the notebook ``path``, the time of the save, and the cell below it."""
 
     path: Path
     key: str
@@ -43,7 +43,7 @@ class _Cell(NamedTuple):
 
 
 class _CellRun(NamedTuple):
-    """One run of a cell. ``key`` is the cell's id, or a part of its text that rarely changes."""
+    """One run of a cell. ``key`` is the cell's id, or a part of the cell's text that rarely changes."""
 
     key: str
     source: str
@@ -91,7 +91,7 @@ def _cells(chapter: str, names: Mapping[str, Value]) -> Iterator[_Cell]:
 
 
 def follow_cells() -> None:
-    """Record each cell that IPython runs from now on, and explain a missing name that another cell of the notebook defines."""
+    """Record each cell that IPython runs from now on, and explain a missing name if another cell of the notebook defines it."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is None:
@@ -119,14 +119,14 @@ def _remember(result: Value) -> None:
 
 
 def _topic(source: str) -> str:
-    """Return a text that identifies a cell without a known id, as in a browser: its first docstring, definition or variable."""
+    """Return the first docstring, definition or variable of a cell. It identifies a cell whose id is unknown, as in a browser."""
     patterns = r'"""\s*(\S.*)', r"^(?:def|class)\s+(\w+)", r"^(\w+)\s*="
     matches = (re.search(pattern, source, re.MULTILINE) for pattern in patterns)
     return next((match[1] for match in matches if match), source)
 
 
 def _explain_name(shell: Value, kind: type, error: NameError, tb: TracebackType, tb_offset: int | None = None) -> None:
-    """Show one sentence instead of the traceback if a cell itself uses a name that another cell defines."""
+    """Show one sentence instead of the traceback if a cell uses, at its top level, a name that another cell defines."""
     last = tb
     while last.tb_next is not None:
         last = last.tb_next
@@ -140,9 +140,9 @@ def _explain_name(shell: Value, kind: type, error: NameError, tb: TracebackType,
 
 
 def outdated(exercise: ExerciseExamples, names: Mapping[str, Value], chapter: str) -> str:
-    """Return a sentence if the notebook's ``exercise`` is from an earlier version of its cell, or ``""``.
+    """Return a sentence if the notebook's ``exercise`` was defined by an earlier version of its cell, or else ``""``.
 
-    This is unknown outside of IPython, and for cells that ran before ``follow_cells``.
+    The result is also ``""`` outside of IPython, and for cells that ran before ``follow_cells`` was called.
     """
     name, text = exercise.name, _cell_of(names.get(exercise.name))
     if exercise.kind == "answers":
@@ -162,7 +162,7 @@ def outdated(exercise: ExerciseExamples, names: Mapping[str, Value], chapter: st
 
 
 def saved_notebook(exercise: ExerciseExamples, names: Mapping[str, Value], chapter: str) -> Path:
-    """Return the notebook file. Raises ``CheckProblem`` if it is unknown, or if ``exercise`` was changed since it was saved."""
+    """Return the path of the notebook. Raises ``CheckProblem`` if the saved file is unknown or has other code for ``exercise``."""
     name, ran = exercise.name, _cell_of(names.get(exercise.name))
     cell = next((cell for cell in _cells(chapter, names) if cell.grade_id == name), None)
     if cell is None or (ran and not attempt.same_code(cell.source, ran)):
@@ -172,7 +172,7 @@ def saved_notebook(exercise: ExerciseExamples, names: Mapping[str, Value], chapt
 
 
 def source_folder(folder: Path) -> Path | None:
-    """Return the source folder of the course that ``folder`` is in, or None on a learner's computer."""
+    """Return the source folder of the course that contains ``folder``, or None, as on a learner's computer."""
     return next((f for f in (folder, *folder.parents) if (f / COURSE_MARK).is_file()), None)
 
 
@@ -187,7 +187,7 @@ def _what_happened(name: str, run: _CellRun) -> str:
 
 
 def _cell_of(function: Value) -> str:
-    """Return the whole source that was run to define a function or class, or ``""``."""
+    """Return the source of the cell that defined a function or class, or ``""`` if it is unknown."""
     if isinstance(function, type):
         function = next((part for part in vars(function).values() if isinstance(part, FunctionType)), function)
     code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
@@ -203,7 +203,7 @@ _generated: dict[Path, float] = {}  # the modification time of the newest source
 
 
 def find_chapter(names: Mapping[str, Value] | None = None) -> tuple[Examples, Path]:
-    """Return the examples for the notebook, and its folder.
+    """Return the examples for the notebook, and the notebook's folder.
 
     The examples are next to the notebook. In a course folder, they are generated. Raises ``CheckProblem`` if there are none.
     """
@@ -247,7 +247,7 @@ def find_exercise(
 
 
 def folders_of(names: Mapping[str, Value]) -> list[Path]:
-    """Return the possible folders of the notebook: the current folder, and after an ``os.chdir`` the folder that the front end reports."""
+    """Return the possible folders of the notebook: the current folder, which ``os.chdir`` may have changed, and the folder that the front end reports."""
     named = [os.environ.get("JPY_SESSION_NAME", ""), names.get("__vsc_ipynb_file__", "")]
     reported = [Path(path).parent for path in named if isinstance(path, str) and Path(path).suffix == ".ipynb"]
     return list(dict.fromkeys([Path.cwd(), *(folder for folder in reported if folder.is_dir())]))
@@ -265,7 +265,7 @@ def _load(path: Path) -> Examples:
 
 def _generate_examples(course: Path, chapter: str) -> Path:
     path = course / ".autograder" / "examples" / f"{chapter}.json"
-    # The notebook does not count: it is saved all the time, and no example depends on it.
+    # Ignore the notebook. It is saved all the time, and no example depends on it.
     sources = [*(course / "tests" / "chapters").glob("*.py"), *(course / "solutions").rglob("*.py")]
     newest = max((source.stat().st_mtime for source in sources if source.is_file()), default=0.0)
     if _generated.get(path, -1.0) >= newest or (path.is_file() and path.stat().st_mtime >= newest):
@@ -322,5 +322,5 @@ def _not_a_function(value: Value, names: Mapping[str, Value], examples: Examples
 
 
 def usage(exercise: ExerciseExamples, verb: str) -> str:
-    """Return the call of ``check`` or ``hint`` for an exercise. The argument is its function or, for a quiz, its name."""
+    """Return the call of ``verb``, such as ``check``, for an exercise. The argument is the function or, for a quiz, the name."""
     return f'{verb}("{exercise.name}")' if exercise.kind == "answers" else f"{verb}({exercise.name})"

@@ -1,8 +1,8 @@
 """Record a student's progress: finished exercises, failed checks and hints read.
 
 ``check`` and ``hint`` write it to a small file, ``.autograder_progress.json``. The file is in the folder that contains the
-chapters' folders, or next to a notebook that is not in such a folder. To show progress, as the course map does, call
-``folder_of`` and ``read``. No function here raises an error. If the file cannot be written, progress is kept in memory until Python exits.
+chapters' folders, or next to the notebook if the notebook is not in a chapter's folder. To show progress, call ``folder_of``
+and ``read``. No function here raises an error. If the file cannot be written, progress is kept in memory until Python exits.
 
     >>> folder = folder_of(Path("course/ch1_weighted_averaging"), "ch1_weighted_averaging")
     >>> read(folder).of("ch1_weighted_averaging", "softmax")
@@ -41,7 +41,7 @@ class ExerciseProgress:
     """The progress in one exercise.
 
     Attributes:
-        status: ``"done"`` once a check has passed, ``""`` if the exercise was not begun.
+        status: ``"done"`` once the exercise has passed, ``""`` if it was not begun.
         failed: the number of failed checks.
         hints: the number of hints read.
     """
@@ -71,7 +71,7 @@ _reported: set[Path] = set()  # folders whose problem was already shown
 
 
 def folder_of(notebook_folder: Path, chapter: str) -> Path:
-    """Return the folder of the progress file: the parent if ``notebook_folder`` is named after its chapter, else itself."""
+    """Return the folder of the progress file: the parent if ``notebook_folder`` is named after ``chapter``, or else ``notebook_folder``."""
     folder = Path(os.path.abspath(notebook_folder))  # noqa: PTH100 - do not resolve a link to a chapter
     return folder.parent if folder.name == chapter else folder
 
@@ -135,7 +135,7 @@ def _with(progress: Progress, chapter: str, exercise: str, entry: ExerciseProgre
 
 
 def _merge(one: Progress, other: Progress) -> Progress:
-    """Merge two records. For exercises in both, keep the further progress."""
+    """Merge two records. For an exercise in both, keep the higher status and the higher counts."""
     for chapter, exercises in other.chapters.items():
         for exercise, theirs in exercises.items():
             ours = one.of(chapter, exercise)
@@ -154,7 +154,7 @@ def _read(folder: Path) -> Progress:
     except FileNotFoundError:
         return Progress()
     if not isinstance(data, dict) or not isinstance(data.get("format"), int):
-        raise ValueError("not a progress file")  # noqa: TRY004 - of a file's content, not of an argument
+        raise ValueError("not a progress file")  # noqa: TRY004 - the content of the file is wrong, not the type of an argument
     if data["format"] > FORMAT:
         raise _FromALaterReleaseError
     chapters = data.get("chapters")
@@ -190,7 +190,7 @@ def _reason(error: OSError) -> str:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold a lock on ``folder`` if the system supports it. Waits only briefly for other notebooks."""
+    """Hold a lock on ``folder`` during the block, if the system supports locks. Wait only briefly for other notebooks."""
     if sys.platform == "emscripten":  # runs one notebook at a time, and its fcntl module does nothing
         yield
         return

@@ -1,4 +1,4 @@
-"""Check a notebook by its recorded examples, in a separate process."""
+"""Check a notebook with its recorded examples, in a separate process."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 PACKAGES = ("numpy", "matplotlib")  # the default without a course
 _MAX_FILE = 16 << 20
 _ASK = "If you trust the notebook, add --unsafe-local to run it without a sandbox. Its code can then do anything that you can."
-# A sandbox needs the Linux kernel. On these systems learners run their own notebooks without one, as Jupyter does.
+# A sandbox needs the Linux kernel. On these systems, learners run their own notebooks without a sandbox, as Jupyter does.
 _WITHOUT_SANDBOX = {"win32": "Windows", "darwin": "macOS"}
 
 
@@ -41,7 +41,7 @@ _WITHOUT_SANDBOX = {"win32": "Windows", "darwin": "macOS"}
 def asking_for_unsafe_local(notebooks: Iterable[Path]) -> Iterator[None]:
     """If the block raises an error because there is no sandbox, add advice on how to run without one.
 
-    There is no advice if a notebook or this folder is in a course folder, because the code could read the solutions.
+    No advice is added if one of ``notebooks`` or the current folder is in a course folder, where code could read the solutions.
     """
     try:
         yield
@@ -54,9 +54,9 @@ def asking_for_unsafe_local(notebooks: Iterable[Path]) -> Iterator[None]:
 
 
 def own_notebook_warning(folder: Path, system: str = sys.platform) -> str:
-    """Return a sentence about running a learner's own notebooks in ``folder`` without a sandbox on ``system``.
+    """Return a warning that a learner's own notebooks in ``folder`` run without a sandbox on ``system``.
 
-    Empty if a sandbox is possible, or if ``folder`` is in a course folder, where notebooks only run in a sandbox.
+    The warning is empty if a sandbox is possible, or if ``folder`` is in a course folder, where notebooks only run in a sandbox.
     """
     name = _WITHOUT_SANDBOX.get(system)
     if name is None or course_folder(folder) is not None:
@@ -91,9 +91,9 @@ def check_by_examples(
 
 
 def packages_for(notebooks: Iterable[Path]) -> list[str]:
-    """Return the usual packages and those that ``notebooks`` import, as far as they are installed.
+    """Return the installed packages among the usual packages and those that ``notebooks`` import.
 
-    Packages that are installed only because this framework needs them are not included.
+    The result does not include packages that are installed only because this framework needs them.
     """
     modules: set[str] = set()
     for path in notebooks:
@@ -148,7 +148,7 @@ def check_cells(
 
 
 def _mentioned_files(path: Path, cells: Sequence[CodeCell]) -> dict[str, bytes]:
-    """Return the files next to the notebook that its code mentions, such as a module or a data file."""
+    """Return the files in the notebook's folder that the notebook's code mentions, such as a module or a data file."""
     code = "\n".join(cell.source for cell in cells)
     # Do not search subfolders, because the notebook may be in a home folder.
     files = [p for p in path.parent.iterdir() if not p.name.startswith(".") and p.suffix != ".ipynb" and p.is_file()]
@@ -157,13 +157,13 @@ def _mentioned_files(path: Path, cells: Sequence[CodeCell]) -> dict[str, bytes]:
 
 
 def _not_to_submit(error: Exception) -> str:
-    """Return the message without the advice to submit the notebook again, because the notebook is checked here and not graded."""
+    """Return the message of ``error`` without the advice to submit the notebook again, because the notebook is not graded here."""
     text = re.sub(r", (save it|save the notebook) and submit it again", r" and \1", str(error))
     return text.replace(" and submit it again", "").replace(" Nothing was submitted under that name.", "")
 
 
 class _LooseNotebook:
-    """An individual notebook without a course, whose cells run in a sandbox. A subject for the judge."""
+    """A notebook outside of a course, as a subject for the judge. Its cells run in a sandbox."""
 
     notes: Mapping[str, str] = {}
     blank: frozenset[str] = frozenset()
@@ -245,7 +245,7 @@ class Checker:
 
 
 def _limits(notebook: Path) -> Limits:
-    """Return the same time limit for calls as ``check`` uses in the notebook."""
+    """Return limits with the same time limit for calls that ``check`` uses in the notebook."""
     try:
         return Limits(call_seconds=examples_for(notebook).call_seconds)
     except ExamplesError:  # the check itself reports this problem
@@ -254,7 +254,7 @@ def _limits(notebook: Path) -> Limits:
 
 def _run(notebook: Path, worker: Worker, limits: Limits) -> CheckRun:
     examples, read = examples_for(notebook), read_notebook(notebook)
-    # Skip cells that only draw. Nobody sees them here, and importing matplotlib takes longer than all checks.
+    # Skip cells that only draw. Nobody sees their pictures here, and importing matplotlib takes longer than all checks.
     cells = [cell for cell in read.code_cells() if not cell.optional]
     verdict = check_cells(notebook, cells, examples, worker.open, limits=limits)
     code = {name: "\n".join(cell.source for cell in read.stubs(name)) for name in examples.exercises}

@@ -22,7 +22,7 @@ __all__ = [
 COURSE_CONFIG = "course_config.py"
 MAP_NAME = "index.ipynb"
 COURSE_NAME = "course.json"
-_RECORD = Path(".autograder", "laid_out.json")  # file → digest, as written by start
+_RECORD = Path(".autograder", "laid_out.json")  # the digest of each file when ``autograder start`` wrote it
 _RELEASED = Path(".autograder", "released")  # the released notebooks, for a reset
 
 
@@ -33,7 +33,7 @@ class StartResult:
     Attributes:
         folder: the folder of the course.
         added: files that were missing.
-        renewed: files that the student had not changed, and that were replaced by newer ones.
+        renewed: files that the student had not changed, and that were replaced by newer versions.
         kept: files that the student has changed.
     """
 
@@ -56,7 +56,7 @@ def material() -> Path | None:
 
 
 def course_data(folder: Path) -> dict[str, Json]:
-    """Return the description of a course: ``title``, ``id``, ``packages`` and ``chapters``. Raises ``CourseError`` if invalid."""
+    """Return the description of a course: ``title``, ``id``, ``packages`` and ``chapters``. Raises ``CourseError`` if it is invalid."""
     path = folder / COURSE_NAME
     try:
         data: dict[str, Json] = json.loads(path.read_text(encoding="utf-8"))
@@ -73,7 +73,7 @@ def chapters_of(folder: Path) -> list[Path]:
 
 
 def set_up_course(source: Path, folder: Path) -> StartResult:
-    """Copy the released course in ``source`` to ``folder``. Missing files are added, and changed files are kept.
+    """Copy the released course in ``source`` to ``folder``. Missing files are added, and files that the student has changed are kept.
 
     If a notebook is kept, the other files in its folder are kept too, because the examples must match it.
     Raises ``CourseError`` if ``folder`` is a file or contains another course, and ``OSError`` if it cannot be written.

@@ -36,7 +36,7 @@ def start(
     """Set up the course in ``folder`` and open its map. Return the exit status.
 
     Args:
-        folder: the target folder, by default one named after the course.
+        folder: the target folder, by default a new folder with the name of the course.
         lab: options for JupyterLab, or None to not open it.
         say: prints a message.
         hand_out: creates the student version of a course folder. None if this installation includes the course instead.
@@ -87,7 +87,7 @@ def _report(result: layout.StartResult, title: str, say: Callable[[str], None]) 
 
 
 def open_lab(folder: Path, options: Sequence[str], say: Callable[[str], None]) -> int:
-    """Open the map of the course in ``folder`` in JupyterLab and wait until it is closed. Return its exit status."""
+    """Open JupyterLab on the map of the course in ``folder``, wait until it is closed, and return its exit status."""
     if find_spec("jupyterlab") is None:
         say(
             "JupyterLab is not installed here. Do one of the following:\n"

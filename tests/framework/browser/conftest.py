@@ -1,4 +1,4 @@
-"""Start a real JupyterLab and Chromium, which all browser tests of a process share. Each test module has its own folder."""
+"""Fixtures for a real JupyterLab and Chromium, which all browser tests of a process share. Each test module has its own folder."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not 
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 FLAGS += ["--disable-component-update", "--disable-sync"]
-# Requests of a page, a worker or the browser can only reach this machine.
+# Requests from a page, a worker or the browser can reach only this machine.
 FLAGS += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
 
 
@@ -57,7 +57,7 @@ def browser() -> Iterator[sync_api.Browser]:
 
 @dataclass(frozen=True)
 class Lab:
-    """A JupyterLab server and the folder, below the server's own, whose notebooks a test opens."""
+    """A JupyterLab server, and the subfolder that contains a test's notebooks."""
 
     address: str
     folder: str
@@ -79,7 +79,7 @@ def lab_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def lab_server(lab_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a JupyterLab server over ``lab_root``."""
+    """The address of a JupyterLab server that serves ``lab_root``."""
     with serve(lab_root, tmp_path_factory.mktemp("home")) as address:
         yield address
 
@@ -115,7 +115,7 @@ def _end_kernels(server: str) -> None:
 
 @contextmanager
 def serve(folder: Path, home: Path) -> Iterator[str]:
-    """Run a JupyterLab server in ``folder``, with its settings below ``home``, and give its address."""
+    """Run a JupyterLab server in ``folder``, with its settings below ``home``, and yield its address."""
     _chromium()  # if there is no browser, no server is started
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -138,7 +138,7 @@ def serve(folder: Path, home: Path) -> Iterator[str]:
         server.terminate()
         try:
             server.wait(timeout=60)  # the server ends its kernels first
-        except subprocess.TimeoutExpired:  # a listener is missing, but everything has been shown by now
+        except subprocess.TimeoutExpired:  # all pages were shown, so the server may be killed
             server.kill()
             server.wait()
 
@@ -155,16 +155,16 @@ def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
 
 @pytest.fixture
 def page(browser: sync_api.Browser, lab: Lab) -> Iterator[sync_api.Page]:
-    """A page that may connect to the server only."""
+    """A page that may connect only to the server."""
     with one_page(browser, lab.address, viewport={"width": 1200, "height": 1000}) as page:
         yield page
 
 
 @contextmanager
 def one_page(browser: sync_api.Browser, address: str, *, in_vain: str = "", **options: Any) -> Iterator[sync_api.Page]:
-    """A page that may connect only to the server at ``address``. The test fails if it requests anything else.
+    """Yield a page that may connect only to the server at ``address``. The test fails if the page requests anything else.
 
-    Requests that start with ``in_vain`` are blocked too, but the test does not fail, because other projects' pages make them.
+    Addresses that start with ``in_vain`` are blocked without failing the test, because other projects' pages request them.
     """
     context = browser.new_context(**options)
     machine = "/".join(address.split("/")[:3])
@@ -196,7 +196,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="session")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """Copy the course to a writable folder, where endless loops are stopped sooner."""
+    """A copy of the course in a writable folder, in which endless loops are stopped sooner."""
     course = copy_course(load_course(ROOT), tmp_path_factory.mktemp("course"))
     with (course.root / "course_config.py").open("a") as config:
         config.write("c.Course.check_seconds = 3.0\n")
@@ -205,7 +205,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 @pytest.fixture(scope="session")
 def site(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
-    """The folder of a site of the whole course with its own Pyodide, and its address in a subpath, as on many servers."""
+    """The folder and the address of a site with the whole course and its own Pyodide. The address is a subpath, as on many servers."""
     _chromium()
     served = tmp_path_factory.mktemp("served")
     made = build_site(course, served / "attention", pyodide=browser_file("pyodide"))

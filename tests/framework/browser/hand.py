@@ -18,7 +18,7 @@ def set_theme(page, lab, theme):
     settings = {
         "apputils-extension:themes": {"theme": theme},
         "apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
-        "notebook-extension:tracker": {"windowingMode": "none"},  # else hidden cells are not rendered
+        "notebook-extension:tracker": {"windowingMode": "none"},  # otherwise, hidden cells are not rendered
     }
     for name, values in settings.items():
         address = f"{lab.address}/lab/api/settings/@jupyterlab/{name}"
@@ -36,7 +36,7 @@ def open_notebook(page, lab, path):
 
 
 def run(cell):
-    """Run one cell with the mouse, and wait until it is done. A folded cell is opened."""
+    """Run one cell with the mouse, and wait until it is done. Open the cell first if it is folded."""
     folded = cell.locator(".jp-InputPlaceholder")
     if folded.count():
         folded.click()
@@ -60,7 +60,7 @@ def type_and_run(cell, code=None):
         keys.press("Enter")
         keys.press("Control+A")
         keys.insert_text(code)
-    if cell.locator(".jp-InputPlaceholder").count():  # folded: it has no prompt
+    if cell.locator(".jp-InputPlaceholder").count():  # a folded cell has no prompt
         keys.press("Control+Enter")
         expect(cell.locator(".jp-OutputArea-child").first).to_be_visible(timeout=WAIT)
         return
@@ -75,9 +75,9 @@ def type_and_run(cell, code=None):
 
 
 def select(cell):
-    """Select a cell of the notebook with the arrow keys, wherever the focus was.
+    """Select a cell of the notebook with the keys j and k, wherever the focus was.
 
-    These keys pass over a folded cell. So the text above it is selected and run, and the selection then moves on.
+    These keys skip a folded cell. So the cell above it is selected and run, which moves the selection to the folded cell.
     """
     keys = cell.page.keyboard
     if cell.locator(".jp-InputPlaceholder").count():
@@ -102,14 +102,14 @@ def select(cell):
 
 
 def write(cell, code):
-    """Replace the code of a cell."""
+    """Replace the code of a cell with ``code``."""
     cell.locator(".cm-content").click()
     cell.page.keyboard.press("Control+A")
     cell.page.keyboard.insert_text(code)
 
 
 def add_below(cell, code):
-    """Add a cell with that code below another one, and return it."""
+    """Add a cell with ``code`` below ``cell``, and return the new cell."""
     fresh = cell.page.locator(".jp-Notebook .jp-CodeCell.jp-mod-selected")
     cell.locator(".jp-InputPrompt").click()  # selects the cell without writing into it
     cell.page.keyboard.press("b")
@@ -130,7 +130,7 @@ def reach(control):
 
 
 def serious(page, within=None):
-    """Return the accessibility problems that axe finds in the page, or in one part of it."""
+    """Return the serious accessibility problems that axe finds in the page, or in the part ``within``."""
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(browser_file("axe.min.js").read_text(encoding="utf-8"))
     if within is not None:

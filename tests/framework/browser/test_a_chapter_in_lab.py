@@ -22,7 +22,7 @@ SLIP = "def normalize_rows(A):\n    return A / A.sum(axis=0)"
 RIGHT = "def normalize_rows(A):\n    return A / A.sum(axis=1, keepdims=True)"
 CONTENT = ".jp-RenderedHTMLCommon, .jp-RenderedText"  # what the notebook shows, and not JupyterLab around it
 PAIRS = "def pairwise_dot(X, Y):\n    return X @ Y.T"
-# Return the problems that a reader of the rendered page would have, each as a sentence.
+# A script that returns the problems that a reader of the rendered page would have.
 STUMBLES = r"""() => {
     const found = [];
     for (const text of document.querySelectorAll(".jp-RenderedMarkdown")) {
@@ -40,7 +40,7 @@ STUMBLES = r"""() => {
 
 @pytest.fixture(scope="module")
 def lab_folder(lab_folder, tmp_path_factory):
-    """A student's folder: the notebook and its examples, and nothing of the course."""
+    """A student's folder: the notebook and its examples, and nothing else of the course."""
     course = copy_course(load_course(ROOT), tmp_path_factory.mktemp("course"))
     shutil.copy(record_examples(course, CHAPTER), lab_folder / "examples.json")
     shutil.copy(course.source(CHAPTER), lab_folder)

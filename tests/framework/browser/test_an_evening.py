@@ -45,7 +45,7 @@ def keep(request):
 
 
 def test_the_evening_in_the_site(browser, site, keep, tmp_path):
-    """Dark, 820 px wide, with nothing installed: a wrong softmax is diagnosed, corrected, and still there after a reload."""
+    """On the site, dark and 820 px wide, a wrong softmax is diagnosed and corrected, and the work is still there after a reload."""
     _, address = site
     with one_page(browser, address, viewport=NARROW, color_scheme="dark", accept_downloads=True) as page:
         page.goto(f"{address}/")
@@ -74,7 +74,7 @@ def test_the_evening_in_the_site(browser, site, keep, tmp_path):
 
 
 def test_on_a_phone_the_notebook_has_the_whole_width(browser, site):
-    """At 390 px and in both themes, a link of the first page leads to its exercise, and JupyterLab's panels are closed."""
+    """At 390 px and in both themes, a link on the first page leads to its exercise, and JupyterLab's panels are closed."""
     _, address = site
     for scheme in ("light", "dark"):
         with one_page(browser, address, viewport={"width": 390, "height": 800}, color_scheme=scheme) as page:
@@ -89,13 +89,13 @@ def test_on_a_phone_the_notebook_has_the_whole_width(browser, site):
 
 @pytest.fixture(scope="module")
 def lab_folder(lab_folder, course):
-    """The course as ``autograder start`` lays it out."""
+    """The course as ``autograder start`` sets it up."""
     set_up_course(handout(course.root, print), lab_folder)
     return lab_folder
 
 
 def test_the_evening_in_jupyterlab(browser, lab, keep):
-    """The same evening, dark and 820 px wide, in JupyterLab."""
+    """The same evening works in JupyterLab, dark and 820 px wide."""
     with one_page(browser, lab.address, viewport=NARROW) as page:
         set_theme(page, lab, "JupyterLab Dark")
         page.goto(lab.tree("index.ipynb"))
@@ -103,7 +103,7 @@ def test_the_evening_in_jupyterlab(browser, lab, keep):
 
 
 def test_the_map_leads_to_an_exercise(browser, lab):
-    """A link of the map opens the chapter at the exercise, in JupyterLab without our settings."""
+    """A link on the map opens the chapter at the exercise, even in JupyterLab with its default settings."""
     with one_page(browser, lab.address, viewport={"width": 820, "height": 3000}) as page:
         set_theme(page, lab, "JupyterLab Light")
         address = f"{lab.address}/lab/api/settings/@jupyterlab/notebook-extension:tracker"
@@ -133,7 +133,7 @@ def evening(page, keep):
     type_and_run(checked)
     expect(checked).to_contain_text("`check` is defined in the cell that begins `import numpy as np`.")
     type_and_run(code.nth(0))
-    for _ in range(2):  # the second cell is folded: the arrow keys skip it, but these keys do not
+    for _ in range(2):  # the second cell is folded: j and k skip it, but Shift+Enter does not
         page.keyboard.press("Shift+Enter")
 
     type_and_run(stub, WRONG)
@@ -180,7 +180,7 @@ def evening(page, keep):
 
 
 def look(code):
-    """A picture is described by the text below it."""
+    """Run the cell that draws softmax's picture, and check that the text below it is the image's description."""
     picture = code.filter(has_text='@requires("softmax")').first
     type_and_run(picture)
     described = re.compile(r"What the picture shows\. On the left are the weights of four scores")
@@ -188,7 +188,7 @@ def look(code):
 
 
 def predict(code):
-    """Look at a picture, type a prediction, and return the cell of the interactive picture, which is hidden until then."""
+    """Look at a picture, type a prediction, and return the cell of the interactive picture, which appears only after a prediction."""
     look(code)
     type_and_run(code.filter(has_text="guess_temperature =").first, "guess_temperature = 0.5")
     moving = code.filter(has_text='prediction="guess_temperature"').first
@@ -197,7 +197,7 @@ def predict(code):
 
 
 def break_and_repair(stub, checked):
-    """After a syntax error, the earlier right function remains but is not checked. After the repair, the function is checked."""
+    """Break the function by a syntax error, so that the earlier function remains but is not checked. Then repair and check it."""
     type_and_run(stub, f"{RIGHT})")
     type_and_run(checked)
     expect(checked).to_contain_text(
@@ -209,7 +209,7 @@ def break_and_repair(stub, checked):
 
 
 def move(picture):
-    """Go to the slider of the interactive picture with the Tab key, and to its other end. The picture shows the weights for that end."""
+    """Move the slider of the interactive picture to its end with the keyboard, and check that the picture shows the weights for it."""
     reach(picture.get_by_role("slider", name="temperature"))
     picture.page.keyboard.press("End")
     expect(picture.locator("tbody td:not(.ag-bar)")).to_have_text(["0.337", "0.333", "0.330"])

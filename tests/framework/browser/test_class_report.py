@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    """The page about two chapters and a class of twenty-five."""
+    """The address of a page about two chapters and a class of twenty-five."""
     path = tmp_path_factory.mktemp("report") / "report.html"
     reports = [large(25, chapter) for chapter in ("ch1", "ch2")]
     links = {("ch1", student): "feedback/page.html" for student in reports[0].marks.marks}
@@ -24,7 +24,7 @@ def address(tmp_path_factory):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_about_a_class_is_sound(browser, address, scheme):
-    """The page requests nothing, fits on a phone, and axe finds no problem, folded parts included."""
+    """The page requests nothing, fits on a phone, and axe finds no problem in it, not even in folded parts."""
     context = browser.new_context(viewport={"width": 390, "height": 800}, color_scheme=scheme, bypass_csp=True)
     page, asked, said = context.new_page(), [], []
     page.on("request", lambda request: asked.append(request.url))
@@ -42,7 +42,7 @@ def test_the_page_about_a_class_is_sound(browser, address, scheme):
 
 @pytest.fixture(scope="module")
 def class_of_400(tmp_path_factory):
-    """The page about a class of 400, with links to feedback pages."""
+    """The address of a page about a class of 400, with links to feedback pages."""
     path = tmp_path_factory.mktemp("large") / "report.html"
     report = large(400)
     links = {("ch", student): f"feedback/{student}.html" for student in report.marks.marks}
@@ -51,7 +51,7 @@ def class_of_400(tmp_path_factory):
 
 
 def test_a_class_of_400_can_be_searched_and_sorted(browser, class_of_400):
-    """The page's own policy lets its script run. A search shows matching rows, and a click on a heading sorts by it."""
+    """The page's own policy lets its script run. A search shows matching rows, and a click on a column's heading sorts by that column."""
     page, said = browser.new_page(), []
     page.on("console", lambda message: said.append(message.text))
     page.goto(class_of_400)

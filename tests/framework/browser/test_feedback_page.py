@@ -48,7 +48,7 @@ def picture() -> str:
 
 @pytest.fixture(scope="module")
 def address(course):
-    """The page of a notebook with a loop that never ends, a lost axis, a superfluous norm, wrong answers and one picture."""
+    """The address of a feedback page. Its notebook has an endless loop, a lost axis, a superfluous norm, wrong answers and a picture."""
     notebook = solved_notebook(course, CHAPTER, ANSWERS)
     drawing = next(cell for cell in notebook["cells"] if "def where_averages_lie" in "".join(cell["source"]))
     data = {"image/png": picture(), "text/plain": "<Figure size 640x480 with 1 Axes>"}
@@ -70,7 +70,7 @@ def page(browser, address):
 
 
 def test_the_first_screen_has_the_mark_and_where_to_begin(page):
-    """One sentence names the exercise whose repair gains most, with the title of its section. The link leads to its code."""
+    """A sentence names the exercise to begin with, and the title of its section. The link leads to the exercise's code."""
     assert re.fullmatch(r"[\d.]+ of 15 points for ada\.", page.locator(".mark").inner_text())
     begin = page.locator(".begin")
     assert begin.bounding_box()["y"] < 200
@@ -84,7 +84,7 @@ def test_the_first_screen_has_the_mark_and_where_to_begin(page):
 
 
 def test_only_what_fails_is_open(page):
-    """The page is short, and what passes, the points and the notebook open with a click."""
+    """The page is short. Passed exercises, the points and the notebook are folded, and open with a click."""
     assert len(page.locator("body").inner_text().split()) < 900
     folds = page.locator("main > details")
     assert [fold.locator("summary").first.inner_text() for fold in folds.all()] == [
@@ -97,7 +97,7 @@ def test_only_what_fails_is_open(page):
 
 
 def test_lines_are_marked_and_the_loop_is_named(page):
-    """The loop that did not end and the line of the error are marked in the student's code, above their cards."""
+    """The endless loop and the line that raised the error are marked in the student's code, above their cards."""
     loop, error = page.locator("#check-hard_lookup"), page.locator("#check-softmax")
     assert loop.locator("mark.here").inner_text().strip() == "while i < len(K):"
     assert "It was in line 3, while i < len(K):." in loop.locator(".ag-card").inner_text()
@@ -106,7 +106,7 @@ def test_lines_are_marked_and_the_loop_is_named(page):
 
 
 def test_checks_that_wait_say_for_what(page):
-    """Because of one superfluous norm, most checks are skipped. The card says how many points are waiting, and for which check."""
+    """If checks are skipped because an earlier check failed, the card says how many points they are worth and which check must pass first."""
     card = page.locator("#check-soft_lookup .ag-card")
     assert re.search(r"\d checks, worth [\d.]+ points, run once “.*” passes\.", card.inner_text())
     assert "not tried" not in card.inner_text()

@@ -26,7 +26,7 @@ EXERCISE = "to_kelvin"
 
 @pytest.fixture(scope="module")
 def graded_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The mini course with a class of two, graded."""
+    """The folder of the mini course with a graded class of two."""
     folder = tmp_path_factory.mktemp("graded")
     course = with_book(copy_course(folder))
     hand_in(course, "ada", document(course, **RIGHT))
@@ -37,7 +37,7 @@ def graded_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(graded_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Return the address of a new Jupyter server. Formgrader reads the course's configuration from its folder."""
+    """The address of a new Jupyter server. Formgrader reads the course's configuration from its folder."""
     with serve(graded_folder, tmp_path_factory.mktemp("home")) as address:
         yield address
 
@@ -50,13 +50,13 @@ def page(browser, server):
 
 
 def graded(folder):
-    """Grade what was handed in, as the next `autograder grade` would."""
+    """Load the course and grade all submissions, as the next `autograder grade` would."""
     course = load_course(folder)
     return {v.student: v for v in grade_class(course, CHAPTER, handed_in(course, CHAPTER))}
 
 
 def of_ben(folder):
-    """Return the address of ben's notebook in formgrader, and its score in the gradebook: of the first exercise, and in total."""
+    """Return the address of ben's notebook in formgrader, the automatic and manual scores of the first exercise, and the total score."""
     with book_of(load_course(folder)) as book:
         notebook = book.find_submission_notebook(CHAPTER, CHAPTER, "ben")
         grade = book.find_grade(f"check_{EXERCISE}", CHAPTER, CHAPTER, "ben")
@@ -72,7 +72,7 @@ def score_field(page, server, address):
 
 
 def test_a_mark_by_hand_in_formgrader_outlives_two_more_runs(page, server, graded_folder):
-    """Formgrader shows marks and messages. A manual mark entered there stays in the gradebook and the total after two runs."""
+    """Formgrader shows marks and messages. A manual mark that is entered there survives two more runs, in the gradebook and in the total."""
     verdict = graded(graded_folder)["ben"]
     page.goto(f"{server}/formgrader/gradebook/{CHAPTER}/{CHAPTER}")
     rows = page.locator("tbody tr")

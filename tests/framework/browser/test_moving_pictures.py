@@ -35,7 +35,7 @@ CHAPTERS = {
 
 
 def solved_cells(name, chapter):
-    """Return the code before a chapter's interactive picture, solved and in one cell, and the picture's own cell."""
+    """Return the sources of two cells: all solved code before a chapter's interactive picture, and the picture's own code."""
     cells = solved_notebook(COURSE, chapter, reference_code(COURSE, chapter))["cells"]
     place = next(i for i, cell in enumerate(cells) if cell["id"] == f"moving-{name}")
     texts = ["".join(cell["source"]) for cell in cells[: place + 1] if cell["cell_type"] == "code"]
@@ -55,7 +55,7 @@ def lab_folder(lab_folder):
 
 
 def test_the_reader_moves_every_picture(page, lab, lab_folder):
-    """Each picture reacts to keys and the mouse, also after a reload and in the dark theme. In an untrusted notebook it is static."""
+    """Each picture reacts to keys and the mouse, also after a reload and in the dark theme. In an untrusted notebook, it is static."""
     set_theme(page, lab, "JupyterLab Light")
     code = open_notebook(page, lab, "moving.ipynb")
     for index in range(2 * len(CHAPTERS)):
@@ -113,7 +113,7 @@ WORDS = (
 
 
 def look_at(page, code, theme):
-    """Check that every picture has its controls, fits into its place, and is accessible."""
+    """Check that every picture has its controls, fits into its output area, and is accessible."""
     expect(page.locator(".ag-moving")).to_have_count(len(CHAPTERS))
     expect(page.locator(".ag-moving img")).to_have_count(0)
     assert serious(page, ".ag-moving") == []
@@ -126,14 +126,14 @@ def look_at(page, code, theme):
 
 
 def press(control, *keys):
-    """Go to a control with the Tab key, and press keys there."""
+    """Go to a control with the Tab key, and press ``keys`` there."""
     reach(control)
     for key in keys:
         control.page.keyboard.press(key)
 
 
 def weights_at(temperature):
-    """Return the result of the course's own function for the example of the chapter."""
+    """Return the weights at ``temperature`` that the course's own function gives for the chapter's example."""
     keys = np.array([[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
     return soft_lookup(np.array([1.0, 1.0]), keys, np.eye(3), temperature=temperature)
 

@@ -28,7 +28,7 @@ SLIP = RIGHT.replace("x.max(axis=axis, keepdims=True)", "x.max()")
 
 @pytest.fixture(scope="module")
 def lab_folder(lab_folder):
-    """Return a copy of the course, as in a clone, with two notebooks that define softmax."""
+    """A copy of the course, as in a clone, with two notebooks that define softmax."""
     course = copy_course(load_course(ROOT), lab_folder)
     record_examples(course, CHAPTER)
     for name, code in (("failing", SLIP), ("passing", RIGHT)):
@@ -45,7 +45,7 @@ def lab_folder(lab_folder):
     ],
 )
 def test_softmax_in_jupyterlab(page, lab, name, seen):
-    """check(softmax) shows the failing check, its case and the reason, and after the correction that all checks pass."""
+    """For a wrong softmax, check(softmax) shows the failing check, its case and the reason. For a right one, it shows that all checks pass."""
     page.set_viewport_size({"width": 900, "height": 1100})
     set_theme(page, lab, "JupyterLab Light")
     code = open_notebook(page, lab, f"source/{CHAPTER}/{name}.ipynb")
@@ -63,7 +63,7 @@ def test_softmax_in_jupyterlab(page, lab, name, seen):
 
 
 def _take(page, first, last, path):
-    """Take a picture of the page from one cell to another."""
+    """Take a picture of the page, from the cell ``first`` to the cell ``last``."""
     page.mouse.move(0, 0)  # nothing is hovered over
     last.scroll_into_view_if_needed()
     top, bottom = first.bounding_box(), last.bounding_box()

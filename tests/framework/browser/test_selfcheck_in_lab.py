@@ -1,4 +1,4 @@
-"""``check`` and ``hint`` as a student sees them: a notebook run in JupyterLab, in a real browser, light and dark.
+"""Test ``check`` and ``hint`` as a student sees them: a notebook run in JupyterLab, in a real browser, light and dark.
 
 If the environment variable ``AUTOGRADER_SCREENSHOTS`` names a folder, pictures of the cards are saved there.
 """
@@ -38,7 +38,7 @@ FAILING, HINT, PASSING, ESCAPED = 2, 3, 5, 7
 
 @pytest.fixture(scope="module")
 def lab_folder(lab_folder: Path) -> Path:
-    """Copy a chapter's notebook and its examples to a folder."""
+    """A folder with a notebook for each theme, and a student's folder with a chapter and its examples."""
     write_chapter(lab_folder)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -58,7 +58,7 @@ def lab_folder(lab_folder: Path) -> Path:
 
 @pytest.fixture(params=THEMES)
 def cells(request, page, lab):
-    """The notebook's cells after each was run, in the theme that the test is for."""
+    """The notebook's cells, all of which were run, in each theme in turn."""
     set_theme(page, lab, f"JupyterLab {request.param.title()}")
     found = open_notebook(page, lab, f"{request.param}.ipynb")
     light = str(request.param == "light").lower()
@@ -75,7 +75,7 @@ def cells(request, page, lab):
 
 
 def test_the_cards_read_well_in_jupyterlab(cells, page):
-    """A failed check, a passed check and a hint are cards. An error's text is shown as text, and nothing is repeated."""
+    """A failed check, a passed check and a hint are shown as cards. An error's text is shown as text, and nothing is repeated."""
     failing = cells.nth(FAILING)
     card = failing.get_by_role("group", name="softmax: 1 of 3 points here, 1 more possible when it is graded")
     assert card.count() == 1
@@ -98,7 +98,7 @@ def test_the_cards_read_well_in_jupyterlab(cells, page):
 
 
 def test_the_button_tries_new_random_inputs(page, lab, lab_folder):
-    """In a clone of a course, the keyboard presses the button on the card of a function that is right for the visible checks only."""
+    """In a clone of a course, a function that passes only the visible checks fails once the button on its card is pressed by keyboard."""
     course = copy_course(lab_folder / "clone")
     folder = course.root / "attention" / UNITS
     folder.mkdir(parents=True)

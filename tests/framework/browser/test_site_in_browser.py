@@ -1,4 +1,4 @@
-"""Test what the site adds to JupyterLab, in a real Chromium: the whole width on a phone, and links on cards."""
+"""Test the site's additions to JupyterLab in a real Chromium: the notebook's full width on a phone, and links on cards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PHONE = {"width": 390, "height": 800}
 
 
 def test_the_list_of_files_opens_only_for_the_reader(browser, site):
-    """On a phone, the list closes again if JupyterLab opens it by itself, however late. If the reader opens it, it stays open."""
+    """On a phone, the list of files closes again if JupyterLab opens it by itself. If the reader opens it, it stays open."""
     _, address = site
     with one_page(browser, address, viewport=PHONE) as page:
         page.goto(f"{address}/lab/index.html?path={CHAPTER}/{CHAPTER}.ipynb")

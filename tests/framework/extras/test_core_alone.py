@@ -14,7 +14,7 @@ PACKAGE = ROOT / "autograder"
 
 
 def test_nothing_outside_imports_an_optional_feature():
-    """No module of the core imports `autograder.extras`, at its top or inside a function."""
+    """No module of the core imports `autograder.extras`, at its top level or inside a function."""
     found = []
     for path in PACKAGE.rglob("*.py"):
         if (PACKAGE / "extras") in path.parents:
@@ -29,7 +29,7 @@ def test_nothing_outside_imports_an_optional_feature():
 
 @pytest.mark.slow
 def test_the_core_goes_from_a_new_course_to_feedback():
-    """A copy of the tree without `autograder/extras` creates a course, releases it, grades a notebook and makes its page."""
+    """A copy of the tree without `autograder/extras` creates a course, releases it, grades a notebook and creates its feedback page."""
     done = subprocess.run(
         ["sh", ROOT / ".ci" / "try-core", sys.executable], capture_output=True, text=True, check=False
     )

@@ -19,7 +19,7 @@ class Student(FunctionSubject):
         self.blank, self.names = frozenset(blank), names
 
     def open(self, *, memory_mb=None):  # noqa: ARG002 - a call carries its own limit
-        """Return a session over the dictionary."""
+        """Return a session on the functions and values of the dictionary."""
         return Sitting(self.names)
 
 
@@ -29,7 +29,7 @@ class Sitting(FunctionSession):
     def __init__(self, namespace):
         namespace = dict(namespace)
         functions = {name: value for name, value in namespace.items() if callable(value)}
-        for name, f in functions.items():  # each function has its own globals, which contain the others
+        for name, f in functions.items():  # each function has its own globals, which contain all functions
             namespace[name] = FunctionType(f.__code__, dict(f.__globals__), name, f.__defaults__, f.__closure__)
         for name in functions:
             namespace[name].__globals__.update(namespace)

@@ -17,7 +17,7 @@ from autograder.sandbox.protocol import Rng, Source
 
 
 def softmax(x, axis=-1):
-    """The reference."""
+    """Return the softmax of ``x`` along ``axis``. This is the reference."""
     e = np.exp(x - x.max(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
 
@@ -31,7 +31,7 @@ REFERENCES = {"softmax": softmax, "pair": pair, "flag": lambda x: bool(x > 0)}
 
 
 def fixtures(**functions):
-    """Return ``student`` and ``agrees`` for a student with these functions. All others are right."""
+    """Return ``student`` and ``agrees`` for a student who wrote ``functions``. All other functions are right."""
     session = FunctionSession({**REFERENCES, **functions})
     conversation = ExerciseSession(
         lambda: session,
@@ -60,7 +60,7 @@ def test_both_are_asked_the_same_and_the_students_answer_comes_back():
 
 
 def test_a_failure_spells_the_call_by_the_references_parameters():
-    """Arrays are shown above the call, ready to paste, and small values in the call itself."""
+    """A failure shows arrays above the call, ready to paste, and small values in the call itself."""
     _, agrees = fixtures(softmax=lambda x, axis: softmax(x))  # noqa: ARG005 - that is the mistake
     scores = np.array([[0.0, 1.0], [0.0, 0.0]])
     with pytest.raises(CheckFailed) as failed:
@@ -70,7 +70,7 @@ def test_a_failure_spells_the_call_by_the_references_parameters():
 
 
 def test_options_are_those_of_assert_matches():
-    """Tolerances, dtype and another call by keyword are options, not arguments of the student's function."""
+    """Tolerances, dtype and the call to display are options of ``agrees``, not arguments of the student's function."""
     _, agrees = fixtures(softmax=lambda x: 1.004 * softmax(x), flag=lambda x: int(x > 0))
     x = np.array([1.0, 2.0])
     agrees(rtol=0.01).softmax(x)
@@ -81,7 +81,7 @@ def test_options_are_those_of_assert_matches():
 
 
 def test_every_assertion_finds_the_call_that_returned_its_value():
-    """A value that is computed from a result is compared too, but only a value that a call returned is shown with a call."""
+    """A value computed from a result is compared too, but the message shows a call only for a value that the call returned."""
     student, _ = fixtures(softmax=lambda x: x)
     x = np.array([1.0, 2.0])
     found = student.softmax(x)
@@ -102,7 +102,7 @@ EMPTY = {
 
 @pytest.mark.parametrize("ask", EMPTY.values(), ids=EMPTY)
 def test_an_empty_result_fails_if_the_right_one_is_not_empty(ask):
-    """Every property holds for the entries of an empty array, so an empty result must be rejected unless it is right."""
+    """Any property is true of an array without entries, so an empty result is rejected unless the right result is empty."""
     x = np.array([[1.0, 2.0], [3.0, 5.0]])
     student, _ = fixtures(softmax=lambda x: x[:0])
     with pytest.raises(
@@ -117,7 +117,7 @@ def test_an_empty_result_fails_if_the_right_one_is_not_empty(ask):
 
 
 def test_a_recorded_assertion_says_whether_a_right_result_is_empty():
-    """Thanks to this, `check()` also rejects an empty result on a student's machine, which has no right solution."""
+    """A recorded assertion says if the right result is not empty, so `check()` can reject an empty one without a right solution."""
     noted = []
     student, _ = fixtures()
     with observing(lambda name, _actual, _expected, params, *_: noted.append((name, dict(params)))):
@@ -129,7 +129,7 @@ def test_a_recorded_assertion_says_whether_a_right_result_is_empty():
 
 
 def test_the_spelling_of_parts_functions_generators_and_variables():
-    """A part is shown with its index, a function by its parameter, a generator by its creation, and a variable by its name."""
+    """A part of a result is shown with its index, a function by its parameter's name, and a generator by the call that creates it."""
     student, _ = fixtures(q1=7)
     x = np.array([1.0])
     first, others = student.pair(x, rng=Rng(3), f=Source("def f(x):\n    return x\n", "f"))

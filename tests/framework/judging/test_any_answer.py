@@ -46,7 +46,7 @@ answers = st.recursive(
 
 
 def crossed(value):
-    """Return the value as received from a student's process."""
+    """Return ``value`` as it arrives from a student's process."""
     encode = Encoder(lambda stays: ["o", type(stays).__name__], 1 << 24)
     tree = encode(value)
     return Decoder(bytearray(b"".join(map(bytes, encode.blobs))), lambda _tag, items: Opaque(items[0]))(tree)
@@ -55,7 +55,7 @@ def crossed(value):
 @settings(deadline=None, max_examples=60)
 @given(answers)
 def test_comparing_an_answer_never_fails(value):
-    """Only a failed check may be raised."""
+    """Comparing an answer raises no error except a failed check."""
     for found in (crossed(value), normalize_result(value)):
         array = as_array(found)
         assert array is None or array.dtype.kind in "biufc"
@@ -96,6 +96,6 @@ def test_errors_can_be_compared_whatever_they_say(one, other):
 
 
 def told(name, *args, **kwargs):
-    """Call the assertion of that name. It may fail, but only with ``CheckFailed``."""
+    """Call the assertion called ``name``, which may raise nothing but ``CheckFailed``."""
     with suppress(asserts.CheckFailed):
         getattr(asserts, f"assert_{name}")(*args, **kwargs)

@@ -13,12 +13,12 @@ CALLS = [Call("slope", (x,), probe=p) for x in (np.array([1.0, 2.0]), np.array([
 
 
 def steeper(x):
-    """Another size, the same direction."""
+    """Return a different size in the same direction."""
     return 7 * x
 
 
 def downhill(x):
-    """The wrong direction."""
+    """Return the wrong direction."""
     return -x
 
 
@@ -26,12 +26,12 @@ DOWNHILL = Misconception("downhill", "slope", "It goes down.", downhill)
 
 
 def asked(function, calls=CALLS):
-    """Return a function's answers to the calls."""
+    """Return each call with the answer of ``function``."""
     return list(zip(calls, FunctionSession({"slope": function}).batch(calls), strict=True))
 
 
 def known(*wrong, calls=CALLS):
-    """Return a diagnosis that recognizes these mistakes by their answers to the calls."""
+    """Return a diagnosis that recognizes the mistakes ``wrong`` by their answers to ``calls``."""
     return diagnosis_of("slope", {"slope": lambda x: x}, wrong or [DOWNHILL], calls)
 
 
@@ -44,14 +44,14 @@ def test_probes_tell_where_there_are_some():
 
 
 def test_a_mistake_is_named_in_whatever_form_it_comes():
-    """Two functions may have the same mistake although they return different numbers."""
+    """Two functions can make the same mistake even if they return different numbers."""
     found = known().explain(asked(lambda x: -100 * x))
     assert (found.name, found.message) == ("downhill", "It goes down.")
     assert known().explain(asked(steeper)) is None
 
 
 def test_what_does_the_same_is_grouped_together():
-    """Submissions that no mistake explains count as alike if the probes returned the same results."""
+    """Submissions that no misconception explains are grouped together if the probes return the same results."""
     assert answer_signature("slope", asked(downhill)) == answer_signature("slope", asked(lambda x: -2 * x))
     assert answer_signature("slope", asked(downhill)) != answer_signature("slope", asked(steeper))
 
@@ -64,7 +64,7 @@ def nothing_below_one(x):
 
 
 def test_an_error_raised_on_purpose_may_say_what_it_likes():
-    """For a `raise`, only the type identifies the mistake, because students word it differently. Python's own messages count."""
+    """If a student's code uses `raise`, only the error's type counts, because the wording varies. Python's own messages count too."""
     calls = [Call("slope", (x,)) for x in (0, 1, -1)]
     wrong = Misconception("nothing_below_one", "slope", "Zero is allowed.", nothing_below_one)
 
@@ -87,13 +87,13 @@ def test_an_error_raised_on_purpose_may_say_what_it_likes():
 
 
 def in_place(x):
-    """A known mistake that also overwrites the caller's array."""
+    """Return the wrong direction, and also overwrite the caller's array."""
     x *= -1
     return x
 
 
 def test_who_changes_the_inputs_besides_makes_the_same_mistake():
-    """The known mistake explains the values, and another check reports the changed input."""
+    """The known mistake explains the values, and a separate check reports the changed input."""
     calls = [call for call in CALLS if not call.probe]
     answers = asked(in_place, calls)
     assert answers[0][1].changed == ("0",)
@@ -111,7 +111,7 @@ def test_two_mistakes_that_no_question_tells_apart_are_not_named():
 
 
 def test_two_slips_in_two_entries_get_a_note_each():
-    """A dictionary is matched entry by entry, because no single mistake explains an answer with both."""
+    """If two mistakes affect two entries of a dictionary, each entry is matched separately, because no single mistake explains both."""
 
     def wrong_in(name, text, change):
         def function(x):

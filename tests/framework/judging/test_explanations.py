@@ -10,7 +10,7 @@ from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop,
 
 
 def raised(code):
-    """Return the exception that ``code`` raises."""
+    """Return the type name and the text of the exception that ``code`` raises."""
     try:
         exec(code, {"np": np})  # noqa: S102 - the lines listed below
     except Exception as error:  # noqa: BLE001 - each line raises a different error
@@ -92,7 +92,7 @@ def raised(code):
     ],
 )
 def test_an_error_is_explained_in_words(code, words):
-    """The exception's own text comes first, then its meaning and the place to look at."""
+    """The message starts with the exception's own text, and then explains what it means or where to look."""
     kind, message = raised(code)
     text = explain(kind, message, function="f")
     assert text.startswith(f"f stopped with {kind}")
@@ -139,7 +139,7 @@ def test_only_what_would_fit_is_suggested(line, words, unsaid):
 
 
 def test_an_exercise_whose_cell_was_not_run_is_no_slip_in_writing():
-    """The name resembles the name of another exercise, but the message says that its cell was not run."""
+    """If a missing name is an exercise's name, the message says that its cell was not run, even if a defined name is similar."""
     error = ("NameError", "name 'masked_softmax' is not defined")
     exercises = ["masked_softmax", "softmax"]
     text = explain(*error, function="f", known=["softmax"], exercises=exercises)
@@ -153,7 +153,7 @@ def test_an_exercise_whose_cell_was_not_run_is_no_slip_in_writing():
 
 
 def test_arguments_of_another_function_do_not_blame_the_graded_one():
-    """A function's own `def` line is shown only if the graded function was called."""
+    """The message mentions the exercise's parameters only if the wrong arguments were passed to the graded function."""
     kind, message = raised("np.outer(1)")
     text = explain(kind, message, line="return np.outer(p)", function="softmax_jacobian")
     assert "`outer` does not accept these arguments" in text
@@ -195,7 +195,7 @@ def test_an_axis_that_was_dropped_in_a_line_above_is_explained():
     ids=["the line that raised", "a slip in a name of the notebook"],
 )
 def test_what_is_known_besides_the_error_is_told_too(error, known, words):
-    """The message has the line, and the name that was probably meant."""
+    """The message shows the line that raised the error, or the name that was probably meant."""
     assert words in explain(*error, function="f", **known)
 
 
@@ -219,7 +219,7 @@ def test_what_is_known_besides_the_error_is_told_too(error, known, words):
     ],
 )
 def test_what_has_no_explanation_is_told_as_it_is_and_where(kind, message, cell, text):
-    """Without evidence there is no explanation. An unreadable result in a probe does not mean that the function stopped."""
+    """An unknown error is shown as it is, with its cell. If a probe cannot read a result, the message does not say that the function stopped."""
     assert explain(kind, message, function="f", cell=cell) == text
 
 
@@ -231,7 +231,7 @@ def test_the_nearest_name_is_found_among_thousands():
 
 
 def test_long_names_are_not_compared():
-    """Comparing thousands of similar names of 200 letters once took minutes."""
+    """Long names are not compared, because comparing thousands of similar names of 200 letters could take minutes."""
     word = "ab" * 100
     names = [word[n:] + word[:n] for n in range(200)] * 25
     started = time.process_time()
@@ -250,12 +250,12 @@ def test_long_names_are_not_compared():
     ],
 )
 def test_a_stopped_call_says_why(stopped, words):
-    """A loop, a memory hog, a crash and a flood each have their own sentence."""
+    """Each reason for stopping a call has its own sentence."""
     assert words in explain_stop(stopped, function="softmax", seconds=5)
 
 
 def test_errors_compare_by_kind_and_cause_not_by_sizes():
-    """Errors that differ only in sizes are the same mistake. Errors with another cause are not."""
+    """Two errors count as the same mistake if they differ only in sizes, but not if their causes differ."""
     one = signature_of_error(*raised("np.ones((2, 3)) @ np.ones((2, 3))"))
     two = signature_of_error(*raised("np.ones((4, 5)) @ np.ones((4, 5))"))
     other = signature_of_error(*raised("n, d = np.ones((2, 3, 4)).shape"))

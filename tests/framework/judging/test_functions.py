@@ -5,7 +5,7 @@ from autograder.sandbox.protocol import Call
 
 
 def test_an_alarm_that_was_swallowed_rings_again():
-    """Code that catches the alarm once, as a callback of the garbage collector does, is stopped nevertheless."""
+    """Code that catches the alarm once, as a callback of the garbage collector does, is still stopped."""
     caught = []
 
     def endless():

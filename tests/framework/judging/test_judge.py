@@ -30,13 +30,13 @@ from tests.support.mini import CHAPTER, RIGHT, change, document, hand_in
 
 
 def test_a_right_notebook_earns_everything(grade):
-    """Every check passes, and there is no message."""
+    """A right notebook passes every check and gets no message."""
     found = [(v.score, v.max_score, v.status, v.message) for v in grade().values()]
     assert found == [(points, points, "passed", "") for points in (2.0, 3.0, 1.0)]
 
 
 def test_a_recognised_mistake_is_named_and_told(grade):
-    """The student reads the misconception's docstring. Checks that depend on a failed one are not run."""
+    """The student reads the misconception's docstring. Checks that depend on a failed check are not run."""
     verdict = grade(to_kelvin=lambda celsius: celsius - 273.15)["to_kelvin"]
     assert (verdict.status, verdict.misconception) == ("failed", "wrong_sign")
     assert verdict.message.startswith("You subtracted the offset.")
@@ -52,13 +52,13 @@ def test_an_unknown_mistake_is_shown_but_not_named(grade):
 
 
 def test_a_blank_exercise_is_not_attempted_and_never_diagnosed(grade):
-    """A stub earns nothing, and the message only says that it is not attempted."""
+    """A stub earns nothing, and the message only says that the exercise is not attempted."""
     verdict = grade(blank={"to_kelvin"})["to_kelvin"]
     assert (verdict.status, verdict.score, verdict.misconception) == ("not_attempted", 0.0, None)
 
 
 def test_a_function_that_only_raises_is_an_error_without_a_diagnosis(grade):
-    """The error is explained, and no misconception is named."""
+    """If a function only raises an error, the error is explained, and no misconception is named."""
     verdict = grade(to_kelvin=lambda celsius: celsius @ np.ones((9, 9)))["to_kelvin"]
     assert (verdict.status, verdict.misconception) == ("error", None)
     assert "to_kelvin stopped with ValueError" in verdict.message
@@ -66,7 +66,7 @@ def test_a_function_that_only_raises_is_an_error_without_a_diagnosis(grade):
 
 
 def test_a_missing_function_says_so(course):
-    """The message says that the function is missing."""
+    """If a function is missing, the message says so."""
     others = {name: value for name, value in right().items() if name != "to_kelvin"}
     [found] = Judge(load_checks(course, "ch1_units")).judge(Student(**others), only=frozenset({"to_kelvin"}))
     assert found.status == "error"
@@ -114,9 +114,9 @@ class TestGrow:
 
 
 def test_only_the_check_that_makes_the_endless_call_is_stopped(tmp_path, monkeypatch):
-    """The calls that are known in advance are made together. If one never ends, an earlier check still makes its other calls.
+    """If one of the planned calls, which are made together, never ends, the checks before it still make their own calls and pass.
 
-    Here the calls are not known in advance, because the student's results differ in the last digit.
+    The earlier check's calls are not planned, because its inputs are the student's results, which differ in the last digit.
     """
     monkeypatch.setenv("AUTOGRADER_COURSE_SECRET", "s" * 32)
     course = course_of(tmp_path, "ch1_grow", GROW)
@@ -132,7 +132,7 @@ def test_only_the_check_that_makes_the_endless_call_is_stopped(tmp_path, monkeyp
 
 
 def test_a_call_may_wait_longer_than_it_may_compute(course):
-    """Only processor time counts, so a busy machine, on which a call has to wait, stops no right call."""
+    """Only processor time counts, so a right call is not stopped if it has to wait on a busy machine."""
     waits = (
         "import time\nfrom time import sleep\n\ndef to_kelvin(celsius):\n    sleep(0.6)\n    return celsius + 273.15"
     )
@@ -162,7 +162,7 @@ BOILING = """    @check(points=0.25)
 
 
 def test_a_result_that_depends_on_earlier_calls_is_reported_as_that(course):
-    """The case is right in a new process. The purity check does not pass, although its own calls show nothing wrong."""
+    """If a failed case is right in a new process, the message says that the function keeps data, and the purity check fails too."""
     change(course.checks(CHAPTER), "    test_care = pure(points=0.5)", BOILING)
     counts = (
         "calls = []\n\ndef to_kelvin(celsius):\n    calls.append(1)\n    return celsius + 273.15 + (len(calls) == 2)"
@@ -189,7 +189,7 @@ def put_back(celsius):
 
 
 def forgetful(celsius, seen=[]):  # noqa: B006 - that is the mistake
-    """Return the right result the first time only."""
+    """Return the right result in the first three calls only."""
     seen.append(1)
     return celsius + 273.15 + (len(seen) > 3)
 
@@ -216,7 +216,7 @@ def another_shape(celsius):
     ],
 )
 def test_a_lack_of_care_is_told_and_costs_its_own_check(grade, function, words):
-    """Changed inputs and answers that depend on earlier calls fail the purity check, and no message is false."""
+    """Changed inputs and answers that depend on earlier calls fail only the purity check, whose message names the fault."""
     verdict = grade(to_kelvin=function)["to_kelvin"]
     assert verdict.checks[-1].status == "failed"
     assert words in verdict.checks[-1].message
@@ -226,7 +226,7 @@ def test_a_lack_of_care_is_told_and_costs_its_own_check(grade, function, words):
 @pytest.mark.parametrize("new_results", [True, False])
 @pytest.mark.parametrize("result", [lambda x: x, lambda x: (x.sum(), x)], ids=["alone", "in a tuple"])
 def test_a_result_that_is_an_input_itself_is_reported_if_a_right_one_never_is(new_results, result):
-    """A caller who changes the result would change the input. A view of an input is fine."""
+    """A function that returns an input itself fails if a right result is always a new object. A view of an input passes."""
     session = FunctionSession({"f": lambda x: result(x) if x.size == 3 else x[:1]})
     planned = [Call("f", (np.ones(2),)), Call("f", (np.arange(3.0),))]
     conversation = ExerciseSession(
@@ -241,7 +241,7 @@ def test_a_result_that_is_an_input_itself_is_reported_if_a_right_one_never_is(ne
 
 @pytest.mark.parametrize("visible_only", [False, True])
 def test_a_changed_input_is_reported_before_its_consequences(grade, visible_only):
-    """The change may cause the wrong values, so it is reported first, and only once."""
+    """A changed input may cause the wrong values, so it is reported first, and only once."""
 
     def to_kelvin(celsius):
         celsius += 300.0
@@ -255,19 +255,19 @@ def test_a_changed_input_is_reported_before_its_consequences(grade, visible_only
 
 
 def test_an_input_changed_and_put_back_is_right(grade):
-    """The final content of the result counts."""
+    """A function that changes its input but restores it before returning passes."""
     assert grade(to_kelvin=put_back)["to_kelvin"].status == "passed"
 
 
 def test_a_random_answer_is_wrong(grade):
-    """NumPy's global random state must not matter."""
+    """A function that adds random numbers to its result does not earn full marks."""
     noise = np.random.normal
     verdict = grade(to_kelvin=lambda celsius, noise=noise: celsius + 273.15 + noise())["to_kelvin"]
     assert verdict.score < verdict.max_score
 
 
 def test_only_and_visible_only_keep_to_what_was_asked(grade):
-    """Only one exercise is judged, or only the checks that students run themselves."""
+    """``only`` selects the exercises to judge, and ``visible_only`` the checks that students run themselves."""
     assert list(grade(only=frozenset({"mean_kelvin"}))) == ["mean_kelvin"]
     verdict = grade(visible_only=True)["to_kelvin"]
     assert [c.name for c in verdict.checks] == ["test_freezing"]
@@ -275,7 +275,7 @@ def test_only_and_visible_only_keep_to_what_was_asked(grade):
 
 
 def test_follow_through_counts_a_mistake_once(grade):
-    """A right function over a wrong earlier one earns full marks, and the feedback says why."""
+    """A right function that calls a wrong earlier function earns full marks, and the feedback says why."""
     found = grade(to_kelvin=lambda celsius: celsius - 273.15)["mean_kelvin"]
     assert (found.status, found.score) == ("passed", 3.0)
     why = "is right: with a correct to_kelvin, it earns 3 of 3 points"
@@ -284,7 +284,7 @@ def test_follow_through_counts_a_mistake_once(grade):
 
 
 def test_an_earlier_function_that_was_never_begun_holds_no_mistake(grade):
-    """A missing function counts once as missing, not as a mistake."""
+    """If an earlier function was not attempted, the feedback calls it missing and mentions no mistake in it."""
 
     def to_kelvin(celsius):
         raise NotImplementedError
@@ -324,7 +324,7 @@ def test_follow_through_does_not_help_a_function_that_is_wrong_itself(grade):
 
 @pytest.mark.parametrize(("answer", "words"), [("a", "Nothing boils at absolute zero"), (None, "still None")])
 def test_a_wrong_or_missing_answer_costs_its_own_question_only(grade, answer, words):
-    """Each wrong choice of a quiz, and a missing answer, has its own message, shown with the marks."""
+    """A wrong choice or a missing answer in a quiz costs only its own question, and has its own message."""
     verdict = grade(q1=answer)["quiz_ch1_units"]
     assert verdict.score == 0.5
     assert words in verdict.message
@@ -333,7 +333,7 @@ def test_a_wrong_or_missing_answer_costs_its_own_question_only(grade, answer, wo
 
 @pytest.mark.parametrize("answer", [[], {}, "x" * 10_000, float("nan"), np.ones(3), object()])
 def test_odd_answers_are_wrong_and_never_our_crash(grade, answer):
-    """Whatever a variable contains, grading continues."""
+    """Whatever value an answer has, grading continues, and a wrong answer earns nothing."""
     assert grade(q1=answer, q2=answer)["quiz_ch1_units"].score == 0
 
 
@@ -343,9 +343,9 @@ def test_odd_answers_are_wrong_and_never_our_crash(grade, answer):
     ids=["more than 64 bits", "the largest that crosses", "larger than any float"],
 )
 def test_a_number_of_hundreds_of_digits_is_wrong_and_nothing_more(grade, number, told):
-    """It is reported correctly, and the other exercises keep their marks."""
+    """An integer of hundreds of digits is reported correctly, and the other exercises keep their marks."""
     found = grade(to_kelvin=lambda _celsius: number, q2=number)
-    scores = {"to_kelvin": 0.0, "mean_kelvin": 3.0, "quiz_ch1_units": 0.5}  # the second by follow-through
+    scores = {"to_kelvin": 0.0, "mean_kelvin": 3.0, "quiz_ch1_units": 0.5}  # mean_kelvin passes by follow-through
     assert {name: verdict.score for name, verdict in found.items()} == scores
     assert grade(mean_kelvin=lambda _celsius: [number])["mean_kelvin"].status == "failed"
     with pytest.raises(CheckFailed, match=re.escape(told)):
@@ -354,7 +354,7 @@ def test_a_number_of_hundreds_of_digits_is_wrong_and_nothing_more(grade, number,
 
 @pytest.mark.parametrize("room", ["diagnosis.Diagnosis.explain", "scoring.answer_signature", "loader.wrong_answers"])
 def test_marks_do_not_depend_on_a_mistake_being_named(grade, monkeypatch, room):
-    """If finding the mistake fails, no mistake is named, and points and messages stay the same."""
+    """If the search for a misconception raises an error, none is named, and points and messages stay the same."""
 
     def fails(*_args):
         raise OverflowError("int too large to convert to float")
@@ -413,7 +413,7 @@ class Numbered(Student):
 
 
 def outcomes(course, students):
-    """Return the verdict of each student, and how often each check was run."""
+    """Return each student's verdicts, and how often each check was run."""
     ran = Counter()
     plain = ChapterChecks.run_check
 
@@ -430,7 +430,7 @@ def outcomes(course, students):
 
 
 def test_students_who_answer_alike_are_checked_once(course):
-    """A check that uses only the planned answers is not run again for equal answers, and its outcome is the same."""
+    """A check that uses only the planned answers is not run again for a student with equal answers, and its outcome is the same."""
     class_ = [Numbered("first", **right()), Numbered("second", **right())]
     found, ran = outcomes(course, class_)
     assert found["first"] == found["second"]
@@ -454,7 +454,7 @@ def test_whoever_answers_otherwise_is_checked(course):
 
 
 def test_care_is_taken_of_everybody(course):
-    """The check for side effects finds answers that differ only in later, unplanned calls, even after another student passed it."""
+    """The purity check finds results that change only in later, unplanned calls, even after a student with equal planned answers passed it."""
     calls = Counter()
 
     def unsteady(celsius):
@@ -498,7 +498,7 @@ POINTS = "    @check(points=2)"
 
 
 def test_every_case_of_a_parametrized_check_counts(course):
-    """A function that is right in the last case only, or in all but one, does not pass."""
+    """A function that is wrong in a single case of a parametrized check does not pass."""
     judge = Judge(load_checks(with_checks_of(course, CASES), "ch1_units"))
 
     def status(to_kelvin):
@@ -524,7 +524,7 @@ def test_every_case_of_a_parametrized_check_counts(course):
     ],
 )  # fmt: skip
 def test_what_grading_does_not_know_is_refused_when_the_file_is_read(course, old, new, told):
-    """The message gives file and line. Grading cannot ignore such features, because they change what a check means."""
+    """A pytest feature that grading does not support is rejected with file and line, because ignoring it would change the check."""
     assert old in CASES
     with pytest.raises(CourseError, match=rf"test_ch1_units\.py, line \d+.*{told}"):
         load_checks(with_checks_of(course, CASES.replace(old, new)), "ch1_units")

@@ -28,7 +28,7 @@ class TestToKelvin:
 
 
 def course_with(folder, offset):
-    """Return a copy of the mini course whose check file imports a module next to it."""
+    """Return a copy of the mini course whose check file imports ``offset`` from a module next to it."""
     chapters = "tests/chapters"
     return copy_course(
         folder, files={f"{chapters}/test_{CHAPTER}.py": CHECKS, f"{chapters}/offsets.py": f"WRONG = {offset}\n"}
@@ -36,12 +36,12 @@ def course_with(folder, offset):
 
 
 def hint(course):
-    """Return the values set by the module next to the check file."""
+    """Return the hint that contains the value from the module next to the check file."""
     return load_checks(course, "ch1_units").specs["to_kelvin"].hints[0]
 
 
 def test_a_check_file_imports_the_modules_beside_it_and_no_other_courses(tmp_path):
-    """Each course has its own modules, which are read again when the checks are."""
+    """Each course uses its own modules, which are read again whenever its checks are read."""
     one, other = course_with(tmp_path / "one", 0.0), course_with(tmp_path / "other", 1.0)
     assert [hint(course) for course in (one, other, one)] == [f"It is off by {x}." for x in (0.0, 1.0, 0.0)]
     (one.root / "tests/chapters/offsets.py").write_text("WRONG = 20.0  # changed\n", encoding="utf-8")
@@ -50,14 +50,14 @@ def test_a_check_file_imports_the_modules_beside_it_and_no_other_courses(tmp_pat
 
 
 def test_pytest_finds_the_modules_beside_a_check_file_too(tmp_path):
-    """It also finds the course's solutions, from whichever folder it is started."""
+    """The modules and the course's solutions are found, whatever folder pytest is started in."""
     for folder, offset, code in (("one", 0.0, 0), ("other", 1.0, 1)):
         path = course_with(tmp_path / folder, offset).checks("ch1_units")
         python("-m", "pytest", "-q", "-c", ROOT / "pyproject.toml", path, cwd=tmp_path, status=code, PATH="")
 
 
 def test_a_kept_verdict_depends_on_the_modules_beside_the_checks(tmp_path):
-    """A changed helper may change any mark. Another chapter's checks change none."""
+    """A cached verdict becomes invalid if a module next to the checks changes, but not if a different chapter's checks change."""
     course = course_with(tmp_path / "mini", 0.0)
     before = VerdictCache.of(course, "ch1_units").base
     (course.root / "tests/chapters/test_ch2_other.py").write_text("", encoding="utf-8")
@@ -67,7 +67,7 @@ def test_a_kept_verdict_depends_on_the_modules_beside_the_checks(tmp_path):
 
 
 def test_a_chapter_without_misconceptions_or_alternatives_needs_no_file_for_them(tmp_path):
-    """No misconceptions are known, and everything else works."""
+    """If a chapter has no files of misconceptions and alternatives, none are known, and everything else works."""
     course = course_with(tmp_path / "mini", 0.0)
     shutil.rmtree(course.root / "solutions" / "misconceptions")
     shutil.rmtree(course.root / "solutions" / "alternatives")

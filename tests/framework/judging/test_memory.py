@@ -24,7 +24,7 @@ X = np.linspace(0, 1, 6000)  # the whole table takes 275 MiB
 
 @pytest.fixture(params=["in-process", "bubblewrap"])
 def student(request):
-    """The two functions, in this process and in the sandbox."""
+    """A student with the two functions, in this process and in the sandbox."""
     if request.param == "in-process":
         namespace: dict = {}
         exec(CODE, namespace)  # noqa: S102 - the text above
@@ -42,12 +42,12 @@ def student(request):
 
 
 def test_without_a_limit_both_forms_answer(student):
-    """Without a limit, the two return the same result."""
+    """Without a limit, the two functions return the same result."""
     assert np.allclose(student.whole(X), student.in_blocks(X))
 
 
 def test_blocks_fit_into_the_limit_and_the_whole_table_does_not(student):
-    """The failure gives the memory limit and the reason why it was not enough."""
+    """The function that works in blocks stays within the limit. The other function fails, and the message gives the limit."""
     assert student.within(memory_mb=64).in_blocks(X).shape == X.shape
     with pytest.raises(CheckFailed, match="whole takes more than the 64 MiB that it may use") as failure:
         student.within(memory_mb=64).whole(X)

@@ -1,4 +1,4 @@
-"""Tests of classes: checks create and use objects of a student's class, in the sandbox and in this process, with equal messages."""
+"""Tests that checks can use objects of a student's class, with the same messages in the sandbox and in this process."""
 
 import linecache
 from contextlib import closing
@@ -97,7 +97,7 @@ REFERENCE = {name: value for name, value in namespace(RIGHT).items() if name in 
 
 
 def changed(old, new):
-    """The right class with one change."""
+    """Return the source of the right class with ``old`` replaced by ``new``."""
     assert old in RIGHT
     return RIGHT.replace(old, new)
 
@@ -124,7 +124,7 @@ def said(session, check):
 
 @pytest.fixture
 def both(worker):
-    """Return the message about a class, which is the same in the sandbox and in this process."""
+    """A function that returns a check's message about a class, and asserts that the sandbox and this process agree."""
 
     def ask(source, check):
         file = "<the student's cell>"
@@ -140,7 +140,7 @@ def both(worker):
 
 
 def small(student, _agrees):
-    """The smallest check."""
+    """Check one push and one pop."""
     stack = student.Stack()
     stack.push(1)
     assert_matches(stack.pop(), 1)
@@ -325,7 +325,7 @@ def test_right_in_an_unusual_way(both, name):
 
 
 def test_the_right_class_is_right(both):
-    """The reference passes, and a call sequence leaves the shared state of objects unchanged."""
+    """The reference passes, and a call sequence leaves the class's shared state unchanged."""
     assert both(RIGHT, whole) == ""
     assert both(RIGHT, lambda _s, agrees: [agrees.Stack().made for _ in range(3)]) == ""
 
@@ -363,7 +363,7 @@ def test_too_many_steps_are_told_to_the_author():
 
 
 def test_what_an_error_says_is_told_only_where_it_is_the_wrong_one():
-    """A correct error may have any text, so its text is not sent. The text of a wrong error is."""
+    """The text of a wrong error is sent, but not that of a correct error, which may have any text."""
 
     class Stack:
         def pop(self, error):

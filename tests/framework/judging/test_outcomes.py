@@ -1,4 +1,4 @@
-"""Tests of other outcomes of a call: errors that should be raised, printed text and generators."""
+"""Tests of call outcomes other than values: errors that should be raised, printed text and generators."""
 
 import inspect
 import linecache
@@ -44,9 +44,9 @@ def worker():
 
 @pytest.fixture
 def told(worker):
-    """Return a function that runs ``ask(agrees)`` on a student's source in the sandbox and in this process.
+    """A function that runs ``ask(agrees)`` on a student's source in the sandbox and in this process.
 
-    It returns the failure's reason, or "".
+    It returns the reason of each failure, or "" for a check that passes.
     """
     right = {}
     exec(RIGHT, right)  # noqa: S102 - our own text
@@ -121,7 +121,7 @@ CASES = [
 
 @pytest.mark.parametrize(("source", "ask", "words"), CASES, ids=range(len(CASES)))
 def test_what_a_call_does_is_told_alike_in_the_jail_and_in_a_notebook(told, source, ask, words):
-    """Messages are equal for an error that is not raised, a wrong error with its line, printed text and a generator's items."""
+    """The messages about errors, printed text and a generator's items are the same in the sandbox and in this process."""
     for reason in told(source, ask):
         if isinstance(words, str):
             assert reason == words
@@ -137,7 +137,7 @@ def test_what_was_printed_is_there_to_be_asserted_about(told):
 
 
 def test_an_author_hears_what_is_missing():
-    """The expected error must be given, and the number of items taken is limited."""
+    """An author must name the expected error, and can take only a limited number of items."""
     student = StudentProxy(ExerciseSession(lambda: FunctionSession({})))
     with pytest.raises(ValueError, match="needs the expected error"):
         student.raises()

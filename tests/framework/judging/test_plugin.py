@@ -20,6 +20,6 @@ def failing(course, **code):
 
 
 def test_an_author_sees_what_the_grader_sees(course):
-    """A right notebook passes. An answer cached by shape is detected by another call in a new process."""
+    """A right notebook passes. A function that caches results by shape fails the purity check."""
     assert failing(course) == []
     assert failing(course, to_kelvin=KEPT) == ["test_care"]

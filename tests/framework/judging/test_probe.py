@@ -37,23 +37,23 @@ class Box:
 
 
 def boxes(n):
-    """The right ones."""
+    """Return the right boxes."""
     return [Box(i + 1) for i in range(n)]
 
 
 def from_nought(n):
-    """A known mistake."""
+    """Return boxes whose sizes begin at 0, a known mistake."""
     return [Box(i) for i in range(n)]
 
 
 def talk(function, planned=()):
-    """Return a session with a student who has this function, and the proxy that checks use."""
+    """Return a session with a student who wrote ``function``, and the proxy that checks use."""
     conversation = ExerciseSession(lambda: FunctionSession({"boxes": function}), planned=planned)
     return conversation, StudentProxy(conversation)
 
 
 def test_a_probe_brings_back_what_it_saw():
-    """The boxes stay in their process. Their sizes are returned, for the student and the reference."""
+    """A probe returns the boxes' sizes, for the student and the reference. The boxes stay in their process."""
     _, student = talk(boxes)
     assert student.probe(LOOK, "boxes", 3) == {"made": [1, 2, 3]}
     assert ReferenceProxy({"boxes": boxes}).probe(LOOK, "boxes", 3) == {"made": [1, 2, 3]}
@@ -75,7 +75,7 @@ def test_a_probed_answer_is_asked_for_once_and_kept():
 
 
 def test_probed_calls_are_planned_beside_plain_ones():
-    """A plan may have calls of both types. Each call gets its own answer, in any order."""
+    """A plan may mix calls with and without a probe, and each call gets its own answer."""
 
     def count(n):
         return n + 1
@@ -87,13 +87,13 @@ def test_probed_calls_are_planned_beside_plain_ones():
 
 
 def test_another_probe_is_another_question():
-    """The keys of calls differ for two probes, and for calls with and without a probe."""
+    """Two calls have different keys if their probes differ, or if only one has a probe."""
     keys = {call_key(Call("boxes", (3,), probe=text)) for text in ("", LOOK, LOOK + "\n")}
     assert len(keys) == 3
 
 
 def test_an_error_under_a_probe_is_told_as_the_function_s():
-    """An error in the student's function is explained as in a plain call. A missing function is missing."""
+    """An error in the student's function, or a missing function, is explained as in a call without a probe."""
 
     def broken(n):
         return [Box(i) for i in range(n // 0)]
@@ -106,7 +106,7 @@ def test_an_error_under_a_probe_is_told_as_the_function_s():
 
 
 def test_a_mistake_seen_through_a_probe_is_named():
-    """Answers from probes are used for the diagnosis like all others."""
+    """Answers from probes are used for the diagnosis like all other answers."""
     plan = [Call("boxes", (3,), probe=LOOK), Call("boxes", (1,), probe=LOOK)]
     wrong = Misconception("from_nought", "boxes", "You began at 0.", from_nought)
     known = diagnosis_of("boxes", {"boxes": boxes}, [wrong], plan)
@@ -162,13 +162,13 @@ WRONG_FILE, ALTERNATIVES_FILE = "solutions/misconceptions/ch1_units.py", "soluti
 
 @pytest.fixture
 def probed(tmp_path):
-    """Return a course with one exercise, which has a probe. Other files may replace its own."""
+    """A function that returns a course with one probed exercise. The files in ``others`` replace its own."""
     files = {CHECK_FILE: CHECKS.format(look=LOOK), SOLUTION_FILE: SOLUTION, WRONG_FILE: WRONG, ALTERNATIVES_FILE: ""}
     return lambda others=(): copy_course(tmp_path / "probed", files=files | dict(others))
 
 
 def graded(course, function):
-    """Return the verdict on one function."""
+    """Return the verdict on ``function``."""
     [verdict] = Judge(load_checks(course, "ch1_units")).judge(Student(boxes=function))
     return verdict
 
@@ -181,12 +181,12 @@ def test_a_probed_exercise_is_graded(probed):
 
 
 def examples_of(course):
-    """Return the recorded examples of the course's one chapter, as a student's machine reads them."""
+    """Return the recorded examples of the course's only chapter, as a student's machine reads them."""
     return parse_examples(json.loads(json.dumps(recorded(load_checks(course, "ch1_units"))))).exercises
 
 
 def test_a_visible_probe_is_recorded_and_replayed(probed):
-    """The example includes the probe's source, so that a student's own check uses it and names the mistake."""
+    """The example includes the probe's source, so that `check()` can use it and name the mistake."""
     exercises = examples_of(probed())
     assert exercises["boxes"].checks[0].steps[0].probe == LOOK
     assert replay(exercises, Student(boxes=boxes))[0].status == "passed"
@@ -235,7 +235,7 @@ def one_more_of_three(n):
 
 @pytest.mark.parametrize("from_the_record", [False, True])
 def test_a_measurement_fails_a_check_and_is_nobody_s_answer(probed, from_the_record):
-    """A measurement out of bounds is reported, live and recorded. A mistake is identified by plain calls only."""
+    """A measurement out of bounds is reported, in grading and from a recorded example. Only calls without a probe identify a mistake."""
     course = probed(MEASURED)
     checks = load_checks(course, "ch1_units")
     judge = partial(replay, examples_of(course)) if from_the_record else partial(Judge(checks).judge, visible_only=True)
@@ -265,7 +265,7 @@ def probe(function, n):
 
 
 def test_what_a_probe_cannot_look_at_fails_the_check_and_nobody_is_said_to_have_stopped(probed):
-    """The probe's own message describes the result. In grading and in a notebook, this is a failure and not an error."""
+    """If a probe rejects a result, its message is shown as a failure and not as an error, in grading and in a notebook."""
     course, student = probed({CHECK_FILE: CHECKS.format(look=REFUSES)}), Student(boxes=lambda n: (Box(1),) * n)
     words = "boxes returned the wrong type of result: it is of type tuple."
     [verdict] = Judge(load_checks(course, "ch1_units")).judge(student)
@@ -276,7 +276,7 @@ def test_what_a_probe_cannot_look_at_fails_the_check_and_nobody_is_said_to_have_
 
 
 def test_an_error_of_the_probe_is_not_told_as_the_students(probed):
-    """The student's code did not raise it: the probe could not inspect the result. An error inside the function is the student's."""
+    """If the probe cannot inspect a result, the message says that the error is outside the student's code, unlike an error in the function."""
     course = probed(
         {
             CHECK_FILE: CHECKS.format(
@@ -316,7 +316,7 @@ class TestBoxes:
 
 
 def test_a_dictionary_handed_out_again_is_noticed_where_a_function_takes_whole_numbers_only(probed):
-    """There are no arrays to reverse, so another planned call is made between two equal calls."""
+    """A function that returns the same dictionary again fails the purity check, which makes a different call between two equal calls."""
     solution = "def boxes(n):\n    return {'made': n}\n"
     course = probed({CHECK_FILE: NUMBERS, SOLUTION_FILE: solution, WRONG_FILE: ""})
     assert graded(course, lambda n: {"made": n}).score == 2
@@ -332,7 +332,7 @@ def test_a_dictionary_handed_out_again_is_noticed_where_a_function_takes_whole_n
 
 
 def test_arrays_changed_under_a_probe_are_noticed():
-    """A changed input of a probed function is reported, as after a plain call."""
+    """A changed input of a probed function is reported, as after a call without a probe."""
     look = "def probe(function, x):\n    return len(function(x))\n"
 
     def spoils(x):
@@ -345,7 +345,7 @@ def test_arrays_changed_under_a_probe_are_noticed():
 
 
 def zeros_beside_a_forged_look(n, d_model):  # noqa: ARG001 - what the exercise asks for
-    """Return forged rows instead of a head. The probe's argument shows which rows are needed."""
+    """Return zeros, and make the probe return forged rows. The probe's argument shows which rows are needed."""
     given, here = sys._getframe(1).f_globals, sys._getframe(1).f_locals
     if "rows_of" in given:
         X, honest = here["X"], given["rows_of"]
@@ -360,7 +360,7 @@ def zeros_beside_a_forged_look(n, d_model):  # noqa: ARG001 - what the exercise 
 
 
 def test_what_a_function_wrote_into_the_probe_is_not_believed():
-    """Chapter 7 also checks the four matrices on the trusted side. Right sizes earn their points, and forged rows earn none."""
+    """Forged rows earn no points, because the trusted side also checks the four matrices. Right sizes earn their points."""
     subject = Student(previous_token_head=zeros_beside_a_forged_look)
     judge = Judge(load_checks(load_course(ROOT), "ch7_capstone"))
     [verdict] = judge.judge(subject, only=frozenset({"previous_token_head"}))
@@ -369,7 +369,7 @@ def test_what_a_function_wrote_into_the_probe_is_not_believed():
 
 
 def test_tests_that_stumble_over_a_name_of_their_own_are_told_so():
-    """Such tests reject nothing, because the error is their own. An error inside the tested function counts as a rejection."""
+    """A NameError in a student's tests is raised and not taken for a rejection. An error inside the tested function is a rejection."""
     names = {}
     exec(student_tests._TRIAL, names)  # noqa: S102 - our own text
 

@@ -34,7 +34,7 @@ quiz_ch1 = quiz(
 
 @pytest.fixture
 def course(tmp_path):
-    """Return a course with only a quiz, and without files for misconceptions and alternatives."""
+    """A course with only a quiz, and without files for misconceptions and alternatives."""
     checks = "from solutions.ch1_units import quiz_ch1\n\nTestQuiz = quiz_ch1.checks()\n"
     files = {"tests/chapters/test_ch1_units.py": checks, "solutions/ch1_units.py": TABLE}
     course = copy_course(tmp_path / "quizzed", files=files)
@@ -44,13 +44,13 @@ def course(tmp_path):
 
 
 def graded(course, **answers):
-    """Return the verdict on these answers."""
+    """Return the verdict on ``answers``."""
     [found] = Judge(load_checks(course, "ch1_units")).judge(Student(**answers))
     return found
 
 
 def test_each_question_has_a_visible_check_and_a_hidden_one_that_waits_for_it():
-    """One check tests that each question is answered, others that the answers are right. The points are shared equally."""
+    """Each question has a visible check that it is answered, and a hidden one that the answer is right. All questions share the points."""
     questions = {"who": choice("who", right="a"), "many": number("how many", right=3)}
 
     class Module:
@@ -67,7 +67,7 @@ def test_each_question_has_a_visible_check_and_a_hidden_one_that_waits_for_it():
 
 
 def test_right_answers_earn_everything_and_wrong_ones_nothing(course):
-    """A letter in any common form and a close number are right. The message about a wrong answer shows only that answer."""
+    """A letter in any common notation and a close number are right. The message about a wrong answer shows only that answer."""
     assert graded(course, q1=" (B) ", q2=0.2549).score == 1
     verdict = graded(course, q1="d", q2=0.3)
     assert (verdict.score, verdict.misconception) == (0, None)
@@ -75,7 +75,7 @@ def test_right_answers_earn_everything_and_wrong_ones_nothing(course):
 
 
 def test_a_wrong_answer_with_a_sentence_is_a_misconception_of_its_own(course):
-    """A misconception is named after question and answer, or by its key, and each student reads its message."""
+    """A wrong answer with a message is a misconception, which is named after question and answer, or by its key."""
     verdict = graded(course, q1="a", q2=2.5)
     assert verdict.misconception == "q1_a"
     assert verdict.message == "A key does not ask.\nTen times as much."
@@ -88,7 +88,7 @@ def test_a_wrong_answer_with_a_sentence_is_a_misconception_of_its_own(course):
 
 
 def test_a_table_is_the_reference_and_knows_how_else_right_answers_are_written(course):
-    """Framework functions that are imported into the table's file do not count as solutions."""
+    """A quiz table provides the reference and alternatives in other notations. Functions that its file imports are not solutions."""
     references = reference_functions(course, "ch1_units")
     assert list(references) == ["quiz_ch1"]
     assert references["quiz_ch1"]() == {"q1": "b", "q2": 0.25}
@@ -99,7 +99,7 @@ def test_a_table_is_the_reference_and_knows_how_else_right_answers_are_written(c
 
 
 def test_an_answer_that_is_none_is_asked_for_before_it_is_judged(course):
-    """A word that is no option, and a word instead of a number, get a message about what to write."""
+    """If an answer is not one of the options, or is a word instead of a number, the message says what to write."""
     verdict = graded(course, q1="e", q2="a quarter")
     assert "Write one of 'a', 'b', 'c', 'd'" in verdict.checks[0].message
     assert "Write a number" in verdict.checks[1].message
@@ -120,13 +120,13 @@ def test_an_answer_that_is_none_is_asked_for_before_it_is_judged(course):
     ],
 )  # fmt: skip
 def test_a_table_that_cannot_be_meant_is_refused_with_its_place(questions, sentence):
-    """The message gives file, line, quiz, question and problem."""
+    """An inconsistent table is rejected with a message that gives file, line, quiz, question and problem."""
     with pytest.raises(CourseError, match=rf"test_quizzes\.py, line \d+: the quiz 'quiz_ch9'.*{sentence}"):
         quiz("quiz_ch9", points=1, questions=questions)
 
 
 def test_a_broken_table_is_the_courses_error_in_its_own_words(course):
-    """The message about it is shown once and is not wrapped in another message."""
+    """The message about a broken table is shown once, and not wrapped in another message."""
     change(course.root / "solutions" / "ch1_units.py", 'right="b", ', "")
     with pytest.raises(CourseError, match=r"^\S*solutions/ch1_units\.py, line 4: the quiz 'quiz_ch1', question q1"):
         load_checks(course, "ch1_units")

@@ -1,4 +1,4 @@
-"""Tests of students' own tests, run on planted bugs, and of limits on a function's work, in the sandbox and in this process."""
+"""Tests of grading students' own tests with planted bugs, and of limiting a function's work, in the sandbox and in this process."""
 
 import os
 import re
@@ -25,12 +25,12 @@ LIMITS = Limits(call_seconds=2.0, cell_seconds=1.5, submission_seconds=30.0, mem
 
 
 def median(numbers):
-    """Right."""
+    """Return the median."""
     return sorted(numbers)[len(numbers) // 2]
 
 
 def by_removing(numbers):
-    """Right, in another way."""
+    """Return the median, found by removing the extremes."""
     left = list(numbers)
     while len(left) > 2:
         left.remove(max(left))
@@ -39,17 +39,17 @@ def by_removing(numbers):
 
 
 def unsorted(numbers):
-    """Wrong."""
+    """Return the middle item without sorting."""
     return numbers[len(numbers) // 2]
 
 
 def mean(numbers):
-    """Wrong."""
+    """Return the mean instead of the median."""
     return sum(numbers) / len(numbers)
 
 
 def crashes(numbers):
-    """Wrong for a single number."""
+    """Return the median, but raise an error for a single number."""
     return sorted(numbers)[len(numbers) // 2 + (len(numbers) == 1)]
 
 
@@ -64,7 +64,7 @@ class Exercise:
 
 
 def first_again(words):
-    """Right and fast."""
+    """Return the first repeated word, quickly."""
     met = set()
     for word in words:
         if word in met:
@@ -74,7 +74,7 @@ def first_again(words):
 
 
 def fib(n, known=None):
-    """Right, and remembers its results."""
+    """Return a Fibonacci number, and remember results."""
     known = {} if known is None else known
     if n < 2:
         return n
@@ -85,14 +85,14 @@ def fib(n, known=None):
 
 @pytest.fixture(scope="module")
 def worker():
-    """One worker for all."""
+    """One worker for all tests."""
     with open_worker(LIMITS, ["numpy"], confinement="bubblewrap") as made:
         yield made
 
 
 @pytest.fixture
 def both(worker):
-    """Return the message of a check about some source, in the sandbox and in this process, or "" if it passes."""
+    """A function that returns a check's message about ``source``, or "" if it passes, after asserting that the sandbox and this process agree."""
 
     def ask(source, check):
         names = {"__name__": "made_here"}
@@ -118,7 +118,7 @@ def both(worker):
 
 
 def catching(student, _agrees):
-    """Run the check."""
+    """Run the check of the student's tests."""
     Exercise().test_bugs(student)
 
 
@@ -148,7 +148,7 @@ def test_what_is_said_of_tests(both, name):
 
 
 def test_tests_that_take_no_function_hear_so(both):
-    """A student's test with another signature does not count as rejecting everything."""
+    """If a student's test takes no function, the message says so, and the test does not count as rejecting everything."""
     assert "takes 0 positional arguments but 1 was given" in both("def test_median():\n    pass\n", catching)
 
 
@@ -160,7 +160,7 @@ def test_tests_that_take_no_function_hear_so(both):
     ],
 )
 def test_an_author_hears_what_catches_lacks(arguments, words):
-    """A function without source cannot be sent."""
+    """An author must give at least one wrong function, and the source of each function must be readable."""
     bugs, right = arguments
     with pytest.raises(CourseError, match=words):
         grades_tests(bugs, right=right, points=1)
@@ -176,7 +176,7 @@ PAIRS = (
 
 @pytest.mark.parametrize("source", [IN_A_LIST, PAIRS])
 def test_a_loop_inside_of_another_is_counted(both, source):
-    """An `in` that searches a list counts too, and the message gives the numbers."""
+    """The steps of an `in` that searches a list count too, and the message gives the number of steps."""
     said = both(source, lambda _s, agrees: agrees.within(steps=6000).first_again(WORDS))
     assert "steps. The limit is 6,000, and a correct solution needs 2," in said
     assert said.startswith("Here first_again(a list of 400 items) took ")
@@ -201,7 +201,7 @@ def test_calls_are_counted(both):
 
 
 def test_the_time_of_the_processor_is_limited(both):
-    """An endless loop is stopped at the limit, and the next call is answered."""
+    """An endless loop is stopped at the limit, and the next call works."""
 
     def check(student, agrees):
         with pytest.raises(CheckFailed, match=r"fib\(5\) took more than 0.2 seconds of processor time"):
@@ -226,13 +226,13 @@ CLEANED = "    words = [w.strip() for w in words]\n"
 
 
 def growing(_student, agrees):
-    """Check how the time grows."""
+    """Check how the time grows from ``STRIPPED`` to ``LARGER``."""
     agrees.within(larger=LARGER).first_again(STRIPPED)
 
 
 @pytest.mark.parametrize("source", [IN_A_LIST, PAIRS])
 def test_time_that_grows_with_the_square_is_noticed(both, source):
-    """It is detected even if the words are cleaned first, so that comparing them counts no steps."""
+    """Quadratic time is detected even if the words are cleaned first, so that comparing them counts no steps."""
     source = source.replace("(words):\n", f"(words):\n{CLEANED}", 1)
     assert both(source, lambda _s, agrees: agrees.within(steps=30_000).first_again(STRIPPED[:150])) == ""
     said = both(source, growing)
@@ -248,7 +248,7 @@ SORTED = "    ordered = sorted(words)\n    return next((a for a, b in zip(ordere
 
 @pytest.mark.parametrize("body", [SET, SORTED])
 def test_a_busy_machine_makes_no_quick_function_slow(both, body):
-    """Even if other processes use all processors, the function passes each time."""
+    """A quick function passes each time, even if other processes use all processors."""
     hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
     try:
         for _ in range(3):
@@ -283,13 +283,13 @@ def test_both_calls_are_tried_with_copies(both):
     ],
 )
 def test_an_author_reads_what_a_limit_of_growth_lacks(both, limits, words):
-    """The message names each invalid option, and what it should be."""
+    """The message names the invalid option, and says what it should be."""
     with pytest.raises(CourseError, match=words):
         both("def fib(n): pass", lambda student, _a: student.within(**limits))
 
 
 @pytest.mark.parametrize("limit", [0, -3, 2.5, True])
 def test_a_limit_is_a_number(both, limit):
-    """If an author writes something else, a message says so."""
+    """If a limit is not a positive whole number, the author gets a message."""
     with pytest.raises(CourseError, match="A limit must be a whole number above 0"):
         both("def fib(n): pass", lambda student, _a: student.within(steps=limit))

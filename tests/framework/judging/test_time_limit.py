@@ -18,13 +18,13 @@ from tests.support import ROOT
 
 
 def plain():
-    """A loop without end."""
+    """Loop without end."""
     while True:
         pass
 
 
 def swallowing():
-    """Inner loops whose interruption is caught by outer loops, in any form."""
+    """Loop without end, and catch every interruption of an inner loop in an outer one."""
     while True:
         with contextlib.suppress(BaseException):
             while True:
@@ -36,7 +36,7 @@ def swallowing():
 
 
 def returning():
-    """Calls that swallow every exception."""
+    """Call a function that swallows every exception, without end."""
 
     def step():
         try:
@@ -52,18 +52,18 @@ def returning():
 
 
 def generating():
-    """A generator that ignores everything thrown into it."""
+    """Loop over a generator that ignores everything thrown into it."""
 
     def numbers():
         while not over:
             with contextlib.suppress(BaseException):
                 yield 1
 
-    over, endless = False, numbers()  # a name keeps the generator until `over` is set, after which it can be closed
+    over, endless = False, numbers()  # the name keeps the generator alive until `over` is set and it can be closed
     try:
         for _ in endless:
             pass
-    finally:  # the generator can be closed, even if the signal comes again right here
+    finally:  # sets `over` even if the signal arrives again right here
         try:
             over = True
         finally:
@@ -71,13 +71,13 @@ def generating():
 
 
 def asleep():
-    """A wait in C."""
+    """Wait in C code."""
     time.sleep(60)
 
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    """Shorten all waiting times to hundredths of a second."""
+    """Shorten the time between two interruptions to hundredths of a second."""
     monkeypatch.setattr(limits, "AGAIN", 0.02)
 
 
@@ -107,7 +107,7 @@ print("traced")
 
 
 def test_code_can_be_traced_after_a_limit():
-    """Tracing works afterwards, as counting steps and debuggers need it."""
+    """Code can be traced after a limit, which the step counter and debuggers need."""
     done = subprocess.run(
         [sys.executable, "-c", TRACED], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
@@ -117,7 +117,7 @@ def test_code_can_be_traced_after_a_limit():
 @pytest.mark.parametrize("endless", [plain, swallowing, returning, generating, asleep], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("way", WAYS)
 def test_whatever_does_not_end_is_ended(way, endless):
-    """A limit works even if every exception is swallowed. Afterwards signals, threads and monitoring are restored."""
+    """A limit works even if every exception is swallowed. Afterwards, signals, threads and monitoring are restored."""
     if way != "signal" and (sys.version_info < (3, 12) and (way == "monitoring" or endless is not plain)):
         pytest.skip("needs the monitoring of Python 3.12")
     if way != "signal" and endless is asleep:
@@ -158,7 +158,7 @@ def test_a_call_that_cannot_be_ended_is_told_of(monkeypatch):
 
 
 def test_seconds_of_the_processor_do_not_count_what_a_busy_machine_does():
-    """A waiting call may take longer, but not forever. A working call is stopped when its time is used up."""
+    """A call that waits may exceed its limit, but not forever. A call that computes is stopped when its processor time is used up."""
     with time_limit(0.05):
         time.sleep(0.2)
     began = time.monotonic()

@@ -26,13 +26,13 @@ def jail():
 
 @pytest.fixture(scope="session", params=["bubblewrap", "landlock", "local"])
 def everywhere(request):
-    """A worker in each confinement in turn."""
+    """A worker in bubblewrap, in Landlock and without a sandbox, in turn."""
     with open_worker(LIMITS, ["numpy", "matplotlib"], confinement=request.param) as worker:
         yield worker
 
 
 @pytest.fixture
 def run(jail):
-    """Open a session in the sandbox from cell sources, and close it at the end of the test."""
+    """A function that opens a sandboxed session from cell sources. Each session is closed at the end of the test."""
     with ExitStack() as opened:
         yield lambda *sources, **options: opened.enter_context(closing(jail.open(cells(*sources), **options)))

@@ -20,11 +20,11 @@ def test_the_same_bytes_are_the_same_answer():
     assert cache.get(HEAD, b"") is kept
     assert cache.get(HEAD, b"\0" * 16) is other
     assert kept.serial != other.serial
-    assert kept == Answer(1)  # only the grader uses the number
+    assert kept == Answer(1)  # only the grader uses the serial number
 
 
 def test_a_large_answer_is_not_kept():
-    """A large answer is decoded again each time, and has no number."""
+    """A large answer is decoded again each time, and has no serial number."""
     cache = AnswerCache()
     assert cache.keep(HEAD, bytes(1 << 15), Answer(1)).serial is None
     assert cache.keep(HEAD, bytearray(16), Answer(1)).serial is None
@@ -32,7 +32,7 @@ def test_a_large_answer_is_not_kept():
 
 
 def test_a_full_table_is_emptied_and_no_number_comes_twice():
-    """A student who gives only different answers fills the cache, which is then emptied. No number is used twice."""
+    """A full cache is emptied, and no serial number is used twice."""
     cache = AnswerCache(size=50_000)
     serials = [cache.keep(HEAD, number.to_bytes(16, "big"), Answer(number)).serial for number in range(500)]
     assert len(set(serials)) == 500
@@ -42,7 +42,7 @@ def test_a_full_table_is_emptied_and_no_number_comes_twice():
 
 
 def test_students_who_answer_alike_share_a_number(run):
-    """For two different notebooks, equal answers share a number, and different ones do not."""
+    """Equal answers from different notebooks share a serial number, and different answers do not."""
     first = run("import numpy as np\ndef f(x): return x * 2.0")
     second = run("import numpy as np\ndef f(x): return x + x")
     third = run("import numpy as np\ndef f(x): return x * 2.0 + (x == 1) * 1e-12")
@@ -52,7 +52,7 @@ def test_students_who_answer_alike_share_a_number(run):
     assert a[:2] == b[:2]
     assert a[0] == c[0]
     assert a[1] != c[1]
-    assert a[2] != b[2]  # TypeError here, "abab" there
+    assert a[2] != b[2]  # a TypeError in the first notebook, "abab" in the second
 
 
 def test_nobody_can_write_into_a_shared_answer(run):
@@ -63,7 +63,7 @@ def test_nobody_can_write_into_a_shared_answer(run):
 
 
 def test_a_script_asks_what_a_list_asks(run):
-    """A cached encoding always gives the same results, with and without ``hold``."""
+    """A script, whose encoding is cached, gives the same results as a list of calls, with and without ``hold``."""
     source = "import numpy as np\nbuffer = np.zeros(1)\ndef f(x):\n    buffer[:] = x\n    return buffer"
     calls = [Call("f", (n,)) for n in range(3)]
     script = Script(calls)

@@ -9,12 +9,12 @@ SMALL = Size.of([np.ones((3, 4)), np.ones((5, 4))])
 
 
 def zeros(*shapes):
-    """Return arrays of these shapes that take no memory."""
+    """Return arrays of the given shapes that take almost no memory."""
     return [np.broadcast_to(0.0, shape) for shape in shapes]
 
 
 def test_a_size_counts_what_is_made_of_the_arguments():
-    """A size records the largest argument, the longest axis, and the result of combining all: broadcast, or multiplied."""
+    """A size records the largest argument, the longest axis, and how large a result of combining all arguments can be."""
     assert Size.of([np.ones((3, 4)), np.ones((5, 4))]) == Size(elements=20, axis=5, axes=2, together=20)
     assert Size.of(zeros((8, 1, 7, 1), (1, 9, 1, 6))).together == 8 * 9 * 7 * 6
     assert Size.of(zeros((2, 30, 4), (2, 50, 4))).together == 2 * 30 * 50
@@ -30,7 +30,7 @@ def test_what_lies_in_lists_and_dicts_counts():
 
 
 def test_a_text_counts_as_its_characters():
-    """NumPy gives every string of a list as much space as the longest string."""
+    """Each string in a list counts with the length of the longest one, as NumPy would store it."""
     assert SMALL.allows(Size.of(["ij,kj->ik", np.ones((3, 4))]))
     assert not SMALL.allows(Size.of([["x" * 60_000] + [""] * 8000]))
 

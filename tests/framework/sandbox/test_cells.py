@@ -29,12 +29,12 @@ def test_a_cell_shows_what_it_would_in_jupyter(run):
 
 
 def test_a_semicolon_and_none_show_nothing(run):
-    """Jupyter shows nothing in these cases either."""
+    """As in Jupyter, a semicolon at the end of a line, None and an assignment produce no output."""
     assert [outputs(run(source)) for source in ("3;", "None", "x = 3")] == [[], [], []]
 
 
 def test_outputs_are_valid_nbformat(run):
-    """Every kind of output is valid in a notebook."""
+    """Every type of output is valid in a notebook."""
     nbformat = pytest.importorskip("nbformat")
     picture, page = (
         "import matplotlib.pyplot as plt\nplt.plot([1, 2]);",
@@ -75,7 +75,7 @@ def test_an_error_in_a_cell_is_told_and_the_next_cell_runs(run):
     ids=["no Python", "below magics, which count as lines", "nobody is there to answer", "control characters"],
 )
 def test_an_error_says_what_and_where(run, source, told):
-    """The error has its cell, the line within the cell, and a message that is safe to show."""
+    """An error reports its cell, the line within the cell, and a message that is safe to show."""
     session = run(source, "z = 3")
     assert {name: getattr(session.cells[0].error, name) for name in told} == told
     assert session.value("z").value == 3
@@ -146,7 +146,7 @@ def test_a_cell_may_await(everywhere):
 
 
 def test_a_cell_that_awaits_is_held_to_its_time_and_told_its_line(run):
-    """A cell that waits or loops forever is stopped quietly, an error has its line, and the next cell has its own event loop."""
+    """A cell that waits or loops forever is stopped without output, an error reports its line, and the next cell has its own event loop."""
     endless = "await asyncio.sleep(1000)", "while True: await asyncio.sleep(0)"
     raises = "import asyncio\nasync def f():\n    1 / 0", "x = 1\nawait f()", "x = 2\nawait asyncio.sleep(0)\nx += 1"
     session = run(*raises[:2], *endless, raises[2])
@@ -167,7 +167,7 @@ def test_names_are_those_that_python_reads(run):
 
 @pytest.mark.parametrize("magic", ["%%bash\nls", "%%html\n<b>", "%%writefile x.py\nx = 1", "%%javascript\nlet x = 1"])
 def test_cells_in_other_languages_are_left_out(run, magic):
-    """Such cells do nothing and cause no error."""
+    """Cells in other languages do nothing and cause no error."""
     session = run(magic, "y = 2")
     assert (session.cells[0].outputs, session.cells[0].error, session.names()) == ((), None, {"y"})
 
@@ -190,14 +190,14 @@ def test_an_endless_cell_keeps_what_it_defined(run):
     ],
 )
 def test_a_cell_that_has_to_be_killed_is_left_out(run, source, word):
-    """The other cells are run again without it, so that they can be graded."""
+    """If a cell has to be killed, the other cells are run again without it, so that they can be graded."""
     session = run("x = 1", source, "y = x + 1")
     assert [cell.stopped for cell in session.cells] == ["", word, ""]
     assert session.value("y").value == 2
 
 
 def test_killing_cells_goes_on_for_so_long_only(run):
-    """After a few such cells the rest is not run. Every cell has an outcome, and the session is over."""
+    """After a few cells had to be killed, no more cells are run. Every cell still has an outcome, and the session has ended."""
     session = run(*["import os; os._exit(0)"] * 12)
     assert len(session.cells) == 12
     assert {cell.stopped for cell in session.cells} == {"crash"}
@@ -261,7 +261,7 @@ def test_odd_texts_are_told_somehow(run, source):
 
 
 def test_figures_are_drawn_and_closed(run):
-    """Figures that are shown or left open at the end of a cell become PNGs once, in order."""
+    """Figures that are shown or left open at the end of a cell become one PNG each, in order."""
     shown = "plt.plot([1, 2])\nprint('before')\nplt.show()\nprint('after')\nfig, ax = plt.subplots();"
     session = run(f"import matplotlib.pyplot as plt\n{shown}", "left = plt.get_fignums()")
     kinds = [(o["output_type"], *o.get("data", {})) for o in session.cells[0].outputs]
@@ -271,7 +271,7 @@ def test_figures_are_drawn_and_closed(run):
 
 
 def test_fonts_that_matplotlib_lets_go_of_take_nothing_with_them(run):
-    """Files opened before the notebook ran may be closed to draw many formulas, but never the connection to the grader."""
+    """After many formulas were drawn, Matplotlib may close font files, but this never closes the connection to the grader."""
     many = "for n in range(80):\n    plt.figure(figsize=(1, 1)).text(0, 0, f'$x_{{{n}}}$').figure.canvas.draw()\n    plt.close()"
     free = "from matplotlib import font_manager\nfont_manager._get_font.cache_clear()"
     session = run(f"import matplotlib.pyplot as plt\n{many}", free, "plt.plot([1, 2]).clear()\nplt.title('$y^2$');")
@@ -280,7 +280,7 @@ def test_fonts_that_matplotlib_lets_go_of_take_nothing_with_them(run):
 
 
 def test_a_picture_that_uses_the_students_functions_is_drawn_or_says_why_not(run):
-    """The output is an image, a line if the function is still a stub, or a line about the problem, but never an error."""
+    """A picture cell shows an image, a hint if the function is still a stub, or the problem, but never ends in an error."""
     drawn = "from autograder import requires\nimport matplotlib.pyplot as plt\n@requires('f')\ndef picture():\n    plt.plot(f())"
     cells = ("def f():\n    return [1, 2]", "def f():\n    raise NotImplementedError", "def f():\n    return 1 / 0")
     shown = [run(cell, drawn).cells[1] for cell in cells]
@@ -314,12 +314,12 @@ def test_a_picture_waits_for_a_prediction(run, said, found, line):
 
 
 def test_figures_need_not_be_drawn(run):
-    """With ``draw=False`` figures are closed and nothing is rendered."""
+    """With ``draw=False``, figures are closed and nothing is rendered."""
     assert run("import matplotlib.pyplot as plt\nplt.plot([1, 2]);", draw=False).cells[0].outputs == ()
 
 
 def test_a_forged_picture_is_left_out(run):
-    """Data of the type PNG must start like a PNG."""
+    """Data that is declared as a PNG but does not start like one is left out."""
     session = run("class P:\n    def _repr_png_(self): return 'bm90IGEgcGljdHVyZQ=='\nP()")
     assert set(session.cells[0].outputs[0]["data"]) == {"text/plain"}
 
@@ -356,7 +356,7 @@ def test_pictures_after_an_overrun_are_not_waited_for_as_long(jail):
 
 
 def test_a_cell_of_the_courses_own_is_compiled_before(jail):
-    """Code that the fork server compiled runs in the same way, including results, errors and later imports."""
+    """Cells that the fork server compiled in advance give the same results and errors as cells compiled later."""
     course = cells(
         "import numpy as np\nx = np.arange(3)\nx.sum()",
         "def where():\n    raise ValueError('here')",
@@ -374,13 +374,13 @@ def test_a_cell_of_the_courses_own_is_compiled_before(jail):
             shown = [(cell.outputs, cell.error, cell.stopped) for cell in session.cells]
             found.append((shown, session.call(Call("f")).value))
     assert found[0] == found[1]
-    with closing(jail.open(cells("x = 1\n"))) as session:  # another cell at the same position
+    with closing(jail.open(cells("x = 1\n"))) as session:  # a different cell at the same position
         assert session.value("x").value == 1
     jail.prepare([])
 
 
 def test_a_new_warm_process_has_the_courses_cells_too(jail):
-    """A process that replaces a killed one receives the cells again."""
+    """A fork server that replaces a killed one receives the course's cells again."""
     jail.prepare(cells("x = 6\nx * 7"))
     jail._processes.restart()
     with closing(jail.open(cells("x = 6\nx * 7", "y = x"))) as session:
@@ -400,7 +400,7 @@ def test_code_that_does_not_fit_ends_its_child(jail, monkeypatch):
 
 @pytest.mark.parametrize("source", ["x = '" + "é" * 900_000 + "'", "x = [" + "1," * 790_000 + "]", "[]," * 400_000])
 def test_code_that_takes_more_than_it_looks_is_left_out(run, source):
-    """Non-ASCII letters, brackets and commas need more space when they are sent. The other cells are still run."""
+    """A cell that needs too much space when it is sent, such as one with many commas, is left out. The other cells are still run."""
     session = run("y = 1", source)
     assert session.value("y").value == 1
     assert "more code than can be graded" in session.cells[1].error.message

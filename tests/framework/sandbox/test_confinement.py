@@ -29,7 +29,7 @@ def serves(worker):
 
 
 def test_a_package_comes_with_what_it_needs_and_no_more():
-    """A package brings its folders and dependencies, but never all of site-packages, and not pytest."""
+    """A package comes with its folders and dependencies, but never with all of site-packages or with pytest."""
     paths = top_level_paths(["matplotlib"])
     assert {"matplotlib", "mpl_toolkits", "numpy", "PIL", "dateutil", "cycler"} <= set(paths)
     assert all(path.name == name for name, path in paths.items())
@@ -47,7 +47,7 @@ def test_a_missing_package_is_a_sentence():
 
 
 def test_without_any_confinement_nothing_is_run(monkeypatch):
-    """Without bubblewrap and Landlock, opening a worker fails and says how to install one."""
+    """Without bubblewrap and Landlock, opening a worker fails, and the message says how to install bubblewrap."""
     monkeypatch.setattr(confinement, "working_bwrap", lambda: (None, "bwrap is not installed"))
     monkeypatch.setattr("autograder.sandbox.guest.confine.landlock_version", lambda: 0)
     found = "No sandbox works here, so no student's code is run. bubblewrap: bwrap is not installed; landlock:"
@@ -56,7 +56,7 @@ def test_without_any_confinement_nothing_is_run(monkeypatch):
 
 
 def test_landlock_is_taken_where_bubblewrap_does_not_work(monkeypatch):
-    """With ``auto``, the second sandbox is used, and the worker names it."""
+    """If bubblewrap does not work, Landlock is used, and the worker's ``sandbox`` says so."""
     monkeypatch.setattr(confinement, "working_bwrap", lambda: (None, "no"))
     with open_worker(LIMITS, ["numpy"]) as worker, closing(worker.open(cells("x = 1"))) as session:
         assert worker.sandbox == session.sandbox == "landlock"
@@ -91,7 +91,7 @@ def test_every_probe_holds_in_a_confinement(kind):
 
 
 def test_what_honest_code_asks_of_a_descriptor_is_allowed(everywhere):
-    """Copying a descriptor and setting its flags works. Locks, and commands that make it send signals, are denied."""
+    """In every sandbox, a descriptor can be copied, and its flags can be read and set."""
     source = """
 import fcntl, os
 r, w = os.pipe()
@@ -134,7 +134,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
 def test_what_only_the_jail_refuses_is_told_as_that(kind):
-    """For the network, programs and missing files, the message says that the sandbox denies it, and what to do instead."""
+    """If the sandbox denies the network, a program or a file, the message says so, and what to do instead."""
     with open_worker(LIMITS, ["numpy"], confinement=kind) as worker:
         with closing(worker.open(cells(*REFUSED))) as session:
             told = [cell.error.message for cell in session.cells]
@@ -162,7 +162,7 @@ def test_a_database_in_a_file_needs_no_lock(jail):
 
 
 def test_every_probe_fails_without_confinement():
-    """The same attempts succeed in a plain process, so the probes can detect a missing sandbox."""
+    """Attempts that every sandbox prevents succeed in an ordinary process, so the probes can detect a missing sandbox."""
     plain = open_worker(Limits(memory_mb=64), ["numpy"], confinement="local")
     with plain as worker, probes._outside() as (secret, port):
         holding = {one.name for one in probes._attempts(worker, secret, port) if one.holds}
@@ -170,7 +170,7 @@ def test_every_probe_fails_without_confinement():
 
 
 def test_the_jail_shows_the_packages_and_nothing_of_ours(jail):
-    """Only the course's packages can be imported, and no folder shows other packages."""
+    """Only the course's packages can be imported, and the sandbox's folders contain no other packages."""
     names = ["pytest", "nbgrader", "traitlets", "pip", "IPython.core", "autograder.course.course"]
     source = f"found = []\nfor name in {names}:\n    try: found.append(__import__(name).__name__)\n    except ImportError: pass"
     where = "import os\nhere = {folder: sorted(os.listdir(folder)) for folder in ('/sandbox', '/sandbox/packages')}"
@@ -183,7 +183,7 @@ def test_the_jail_shows_the_packages_and_nothing_of_ours(jail):
 
 
 def test_nothing_is_left_for_the_next_notebook(everywhere):
-    """Changes by one notebook to files, modules, builtins and the environment do not reach the next."""
+    """Changes by one notebook to files, modules, builtins and the environment do not reach the next notebook."""
     leave = "try:\n    open('/tmp/left.txt', 'w').write('x')\nexcept PermissionError: pass"
     if everywhere.sandbox == "local":
         leave = "open('left.txt', 'w').write('x')"
@@ -216,7 +216,7 @@ def test_what_the_course_imports_is_imported_meanwhile():
     ids=["idle", "importing, and known to have ended", "importing, and still dying"],
 )
 def test_a_killed_worker_starts_again(imports, ended):
-    """The worker does not wait for a lost answer. The next notebook gets a new process, which imports packages if needed."""
+    """After a worker's process is killed, the next notebook gets a new process, which imports packages if needed."""
     with open_worker(LIMITS, ["numpy", "matplotlib"], confinement="bubblewrap") as worker:
         if imports:
             worker.prepare(cells(PLOTS))
@@ -231,7 +231,7 @@ def test_a_killed_worker_starts_again(imports, ended):
 
 
 def test_a_worker_outlives_the_thread_that_opened_it():
-    """A sandbox ends with the thread that started it, so the caller's thread never starts it."""
+    """A worker outlives the thread that opened it, because a different thread starts its sandbox."""
     opened = []
     thread = threading.Thread(target=lambda: opened.append(open_worker(LIMITS, ["numpy"], confinement="bubblewrap")))
     thread.start()
@@ -260,7 +260,7 @@ def test_the_jail_ends_with_the_grader():
 
 
 def test_several_sessions_of_one_worker_do_not_mix(jail):
-    """Two notebooks may be open at once. They are independent, and ending one leaves the other."""
+    """Two notebooks may be open at once. They are independent, and closing one does not affect the other."""
     with closing(jail.open(cells("def f(x): return x + 1"))) as one:
         with closing(jail.open(cells("def f(x): return x * 2"))) as two:
             assert [one.call(Call("f", (5,))).value, two.call(Call("f", (5,))).value] == [6, 10]
@@ -268,7 +268,7 @@ def test_several_sessions_of_one_worker_do_not_mix(jail):
 
 
 def test_a_jail_that_does_not_start_again_at_once_is_tried_again(monkeypatch):
-    """A brief lack of memory loses nothing. A permanent one is reported."""
+    """A sandbox that does not start is tried again, so a brief lack of memory does no harm. A permanent failure is reported."""
     whole, tries = ForkServer._start, []
 
     def start(self):

@@ -18,7 +18,7 @@ from .conftest import LIMITS, cells
 
 
 def test_a_call_is_answered_in_every_confinement(everywhere):
-    """A function defined in a cell answers calls, one after another, whatever the sandbox."""
+    """In every sandbox, a function that a cell defines answers calls one after another."""
     softmax = "import numpy as np\ndef softmax(x):\n    e = np.exp(x - x.max())\n    return e / e.sum()"
     with closing(everywhere.open(cells(softmax))) as session:
         assert isinstance(session, Session)
@@ -29,7 +29,7 @@ def test_a_call_is_answered_in_every_confinement(everywhere):
 
 
 def test_an_error_tells_the_shapes_in_its_line(run, tmp_path):
-    """The shapes are those of the arrays that the line names at that moment, in the sandbox and in the grader's process."""
+    """An error reports the shapes of the arrays that its line names, in the sandbox and in the grader's process."""
     source = "import numpy as np\ndef f(Q, K, n):\n    K = K[1:]\n    return Q @ K + n\n"
     path, scope = tmp_path / "f.py", {}
     path.write_text(source)
@@ -57,7 +57,7 @@ def test_holding_shows_a_shared_buffer(run):
 
 
 def test_changed_arguments_are_named(run):
-    """Arrays changed in place are reported by position or keyword, also inside a dictionary or list. Unchanged ones are not."""
+    """Arrays changed in place are reported by position or keyword, also inside a dictionary or list. Unchanged arrays are not."""
     changes = "a[0] = 9\n    c['w'][0] += 1\n    d *= 1.0\n    e[0].shape = (2, 1)"
     session = run(f"def touch(a, b, c, *, d, e):\n    {changes}\n    return 0")
     a, b = np.zeros(2), np.array([np.nan, 1.0])
@@ -75,7 +75,7 @@ def test_arrays_arrive_in_their_order_of_memory(run):
 
 
 def test_an_array_that_is_given_twice_is_one_object(run):
-    """The function gets the same array for both arguments, and another call gets a new one."""
+    """The function gets the same array for both arguments, and each call gets new arrays."""
     session = run("def same(X, Y):\n    X += 1\n    return [X is Y, Y.tolist()]")
     X = np.zeros(2)
     calls = [Call("same", (X, X)), Call("same", (X, X.copy())), Call("same", (X, X))]
@@ -84,7 +84,7 @@ def test_an_array_that_is_given_twice_is_one_object(run):
 
 
 def test_a_caller_may_change_the_arrays_between_two_calls(run):
-    """A function that remembers results by array gives the first result again."""
+    """If the caller changes the arrays between two calls, a function that caches results by array gives the first result again."""
     given, other = Call("total", (np.ones(3), {"w": np.ones(1)})), Call("total", (np.zeros(3), {"w": np.zeros(1)}))
     body = "def total(x, weights): return float(x.sum() + weights['w'][0])"
     kept = f"{body}\nfirst, known = total, {{}}\ndef total(x, w): return known.setdefault(id(x), first(x, w))"
@@ -101,7 +101,7 @@ def test_the_order_of_keys_is_part_of_a_dictionary(run):
 
 
 def test_rounding_is_no_change_and_a_millionth_is_one(run):
-    """Adding and subtracting a number may leave rounding errors, and a change may be undone. Neither is reported."""
+    """Rounding errors and a change that is undone are not reported. A change by a millionth is."""
     there = "def there_and_back(x, eps):\n    x += eps\n    x -= 2 * eps\n    x += eps"
     undone = "def undone(x):\n    x[0] = 5\n    x[0] = 1"
     session = run(there, undone, "def scaled(x):\n    x *= 1 + 1e-6", "def moved(x):\n    x += 1e-8")
@@ -168,7 +168,7 @@ ROW = np.array([[1.0, 2.0]])
 )
 @pytest.mark.filterwarnings("ignore:the matrix subclass")
 def test_arrays_of_every_make_cross_as_plain_ones(run, expression, value):
-    """A matrix, a masked array and another byte order arrive as a plain array of numbers."""
+    """A matrix, a masked array and an array with a different byte order arrive as plain arrays of numbers."""
     found = run("import numpy as np", f"def f(): return {expression}").call(Call("f")).value
     assert type(found) is np.ndarray
     assert found.dtype == value.dtype
@@ -187,7 +187,7 @@ def test_arrays_of_every_make_cross_as_plain_ones(run, expression, value):
     ],
 )
 def test_numbers_in_an_array_of_objects_are_known_as_such(run, expression, value):
-    """The array's entries arrive as numbers. They fail if a boolean array is expected or only number arrays are accepted."""
+    """The entries arrive as numbers. The array fails if a boolean array is expected, or if a check accepts only arrays of numbers."""
     found = run("import numpy as np", f"def f(): return {expression}").call(Call("f")).value
     for one in (found, normalize_result(eval(expression))):  # noqa: S307 - written above
         assert type(one) is ObjectArray
@@ -221,7 +221,7 @@ def test_arrays_keep_dtype_and_shape_both_ways(run, dtype, shape):
 
 
 def test_an_error_says_what_and_where(run):
-    """An exception has its type, message, line, cell and function."""
+    """An error reports its type, message, line, cell and function."""
     session = run("import numpy as np\n\ndef scores(Q, K):\n    return Q @ K")
     error = session.call(Call("scores", (np.ones((2, 3)), np.ones((2, 3))))).error
     assert (error.type, error.line, error.lineno) == ("ValueError", "return Q @ K", 4)
@@ -233,7 +233,7 @@ def test_an_error_says_what_and_where(run):
 
 @pytest.mark.parametrize("raised", ["SystemExit(0)", "KeyboardInterrupt()", "GeneratorExit()", "BaseException('x')"])
 def test_no_exception_ends_the_session(run, raised):
-    """Ending the program is an error of that call, and the next call is answered."""
+    """If a call tries to end the program, this is an error of that call, and the next call works."""
     session = run(f"def stop(): raise {raised}\ndef go(): return 7")
     stopped, went = session.batch([Call("stop"), Call("go")])
     assert stopped.error.type == raised.split("(", maxsplit=1)[0]
@@ -264,7 +264,7 @@ def test_the_end_of_a_child_has_a_word(run, body, stopped):
     ],
 )
 def test_a_stopped_call_names_its_loop(run, body, line, number):
-    """The innermost loop in the notebook's code that was running is named by its first line. Without a loop, no line is."""
+    """A stopped call names the first line of the innermost running loop in the notebook's code. Without a loop, no line is named."""
     session = run("def help_me(): return sum(range(9))", f"def f():\n    {body}")
     answer = session.call(Call("f"))
     assert answer.stopped == "timeout"
@@ -273,7 +273,7 @@ def test_a_stopped_call_names_its_loop(run, body, line, number):
 
 @pytest.mark.parametrize(("options", "side"), [({}, 1 << 14), ({"memory_mb": 64}, 4000)], ids=["course's", "lower"])
 def test_memory_is_an_error_and_the_session_goes_on(run, options, side):
-    """An allocation over the limit, or over a lower one for the call, raises MemoryError. The next call is answered."""
+    """An allocation over the course's memory limit, or over a session's lower limit, raises MemoryError. The next call works."""
     session = run("import numpy as np\ndef f(n): return float(np.ones((n, n)).sum())", **options)
     big, small = session.batch([Call("f", (side,)), Call("f", (100,))])
     assert big.error.type == "MemoryError"
@@ -294,7 +294,7 @@ def test_a_result_that_is_too_big_is_refused(run):
 
 
 def test_results_are_held_as_long_as_there_is_room(run):
-    """If results are too large together, the last ones are rejected with an error. Released results make room."""
+    """Once all results together are too large, further results are rejected with an error. Results that are released make room."""
     functions = "def f(): return z\ndef g(): return z[:3]\ndef h(): return z > 0"
     session = run("import numpy as np\nz = np.zeros(6 << 17)", functions)
     answers = session.batch([Call("f")] * 4 + [Call("g")])
@@ -317,7 +317,7 @@ def test_long_lists_take_room_too(run):
 
 
 def test_a_value_is_read_by_name(run):
-    """A variable is read, and a missing one is a NameError."""
+    """A variable is read by its name, and a missing variable is a NameError."""
     session = run("q1 = 'b'\nSCORES_EQ = 'ik,jk->ij'")
     assert [session.value(name).value for name in ("q1", "SCORES_EQ")] == ["b", "ik,jk->ij"]
     assert session.value("q2").error.type == "NameError"
@@ -333,7 +333,7 @@ def test_functions_travel_as_source(run):
 
 
 def test_a_generator_travels_as_its_seed(run):
-    """Each call gets a new generator, which draws the same numbers as one with this seed outside."""
+    """Each call gets a new generator, which draws the same numbers as a generator with the same seed outside."""
     session = run("def draw(rng): return rng.normal(size=3)")
     for answer in session.batch([Call("draw", (Rng(5),))] * 2):
         np.testing.assert_array_equal(answer.value, np.random.default_rng(5).normal(size=3))
@@ -366,7 +366,7 @@ def flood():
 
 
 def test_threads_without_end_are_counted(jail):
-    """A thread beyond the limit is not started, and the message names the sandbox. The running threads are ended with the rest."""
+    """A thread beyond the limit is not started, and the message gives the sandbox's limit."""
     told = (
         "can't start new thread. This is a limit of the grading sandbox, not an error in your code: it allows 32 threads in "
         "addition to the first. Run fewer threads at once."
@@ -414,7 +414,7 @@ def test_a_substitute_answers_inside_the_notebook(run):
 
 
 def test_a_substitute_draws_from_the_notebooks_own_generator(run):
-    """The draws, and the numbers afterwards, are the same as if the function ran in the notebook."""
+    """A substitute draws the same numbers as if it ran in the notebook, and later draws there are the same too."""
     use = "def use(rng):\n    return [rng.random(), *draw(rng), draw({'of': [rng]})[0], rng.random(dtype='float32'), rng.integers(9)]"
     session = run("def draw(rng): return None", use)
 
@@ -429,7 +429,7 @@ def test_a_substitute_draws_from_the_notebooks_own_generator(run):
 
 
 def test_a_generator_moves_on_even_if_the_substitute_raises(run):
-    """The reference may draw numbers before it rejects another argument."""
+    """If a substitute draws numbers and then raises an error, the notebook's generator still advances."""
     use = "def use(rng):\n    try:\n        draw(rng)\n    except ValueError:\n        return rng.random()"
     session = run("def draw(rng): return None", use)
 
@@ -449,7 +449,7 @@ def test_a_generator_moves_on_even_if_the_substitute_raises(run):
     ],
 )
 def test_no_other_generator_reaches_a_substitute(run, made):
-    """Only a generator of ``default_rng`` is rebuilt outside. For any other object, the substitute sees only the type."""
+    """Only a generator of ``default_rng`` is rebuilt on the trusted side. For any other object, the substitute sees only the type."""
     session = run(f"import numpy as np\ndef draw(rng): return None\ndef use(rng): return draw({made})")
     session.substitute("draw", lambda rng: type(rng).__name__)
     assert session.call(Call("use", (Rng(7),))).value == "Opaque"
@@ -468,7 +468,7 @@ def test_no_other_generator_reaches_a_substitute(run, made):
     ],
 )
 def test_a_substitute_stands_wherever_the_function_was_kept(run, use):
-    """The function is also replaced under another name, as a default, in a ``partial``, and in a closure."""
+    """The function is also replaced under a different name, as a default, in a ``partial``, and in a closure."""
     session = run("def f(x, y=1):\n    return -x", use)
     assert session.call(Call("twice", (3,))).value == -6
     session.substitute("f", lambda x, y=1: x * y)
@@ -493,7 +493,7 @@ def test_a_substitute_takes_the_place_of_that_function_only(run):
     ],
 )
 def test_a_substitute_is_not_asked_for_the_impossible(run, arguments):
-    """A child cannot make the trusted side work on arrays far larger than the check's, nor on what they broadcast to."""
+    """A child cannot make the trusted side compute with arrays, or broadcast arrays to a size, far larger than the check's."""
     session = run(f"import numpy as np\ndef f(x, y): return x\ndef g(x): return f({arguments})")
     asked = []
     session.substitute("f", lambda *both: asked.append(both))
@@ -513,14 +513,14 @@ def test_a_probe_runs_inside(run):
 
 
 def test_random_numbers_start_the_same_for_everyone(run):
-    """The global random states are seeded for each submission, and another seed gives other numbers."""
+    """The global random states are seeded for each submission, and a different seed gives different numbers."""
     source = "import random, numpy as np\nx = [random.random(), np.random.rand()]"
     first, second, other = (run(source, seed=seed).value("x").value for seed in (1, 1, 2))
     assert first == second != other
 
 
 def test_closing_twice_is_closing(run):
-    """A closed session is not alive and answers no calls."""
+    """A session may be closed twice. It is then not alive and answers no calls."""
     session = run("x = 1")
     session.close()
     session.close()

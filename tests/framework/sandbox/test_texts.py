@@ -39,7 +39,7 @@ def test_terminal_escapes_go_whole(text, cleaned):
 
 
 def test_a_cut_text_shows_that_it_was_cut():
-    """The last character that fits is an ellipsis."""
+    """A text that is cut to the limit ends with an ellipsis."""
     assert read_text("x" * 100, 10) == "x" * 9 + "…"
 
 
@@ -48,7 +48,7 @@ LEAVES = st.none() | st.booleans() | st.integers() | st.text()
 
 @given(st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_any_told_error_is_an_error_or_refused(told):
-    """Any error, outcome or name from a child is valid, or raises ``WireError``."""
+    """Reading any error, outcome or names from a child gives a valid value or raises ``WireError``."""
     for read in (read_error, read_names, lambda x: read_outcome(x, 0, 100)):
         with contextlib.suppress(WireError):
             read(told)
@@ -75,7 +75,7 @@ def test_names_are_identifiers():
 
 
 def printed(index, text, *more):
-    """Return the outcome that a child reports for a cell that printed ``text``, with more outputs."""
+    """Return the outcome that a child reports for a cell that printed ``text``, followed by the outputs ``more``."""
     return {"index": index, "outputs": [["stream", "stdout", text], *more]}
 
 
@@ -90,7 +90,7 @@ def test_a_notebook_has_room_for_so_much_text():
 
 
 def test_a_cell_without_room_keeps_what_decides_a_score():
-    """Short results, a note about stderr and the error stay. Pictures and long texts are removed."""
+    """If no room is left, short results, a note about stderr and the error stay. Pictures and long texts are removed."""
     room = OutputBudget()
     for n in range(80):
         room.fit(read_outcome(printed(n, "x" * 60_000), n, 65_536))

@@ -19,7 +19,7 @@ def f(x, inner=helper):
 
 
 def test_programs_are_tried_one_after_another_and_leave_nothing_behind(everywhere):
-    """A helper is replaced everywhere, names that an edit defines are removed afterwards, and a failure affects only its program."""
+    """A helper is replaced everywhere, names that an edit defines are removed afterwards, and a program that fails does not affect the others."""
     with closing(everywhere.open(cells(NOTEBOOK))) as session:
         assert isinstance(session, EditableSession)
         programs = [

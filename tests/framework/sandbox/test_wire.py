@@ -43,7 +43,7 @@ def decoded(tree, blob=b""):
 
 
 def there_and_back(value):
-    """Return a value sent through a whole frame."""
+    """Return ``value`` after packing it into a frame and reading it back."""
     encode = wire.Encoder(opaque, 1 << 24)
     frame = wire.pack({"value": encode(value)}, encode.blobs)
     head_length, blob_length = wire.HEADER.unpack_from(frame)
@@ -103,7 +103,7 @@ def test_plain_values_come_out_as_they_went_in(value):
 
 
 def written(value):
-    """Return a value and its types as text that differs for any two different values, with sets in one order."""
+    """Return text that shows ``value`` with its types and with sets sorted, so that different values give different texts."""
     if isinstance(value, set | frozenset):
         return f"{type(value).__name__} {sorted(map(written, value))}"
     if isinstance(value, list | tuple):
@@ -116,7 +116,7 @@ def written(value):
 
 @given(st.lists(rest | st.lists(rest), max_size=3))
 def test_sets_dates_and_exact_numbers_come_out_as_they_went_in(value):
-    """Bytes, ranges, items of iterators and dictionaries with any built-in keys also arrive unchanged, on the wire and in a file."""
+    """Built-in values, such as sets, dates and exact numbers, arrive unchanged over the wire and from a file."""
     assert written(there_and_back(value)) == written(value)
     assert written(decode_value(json.loads(json.dumps(encode_value(value))))) == written(value)
 
@@ -133,7 +133,7 @@ class Summer(dt.tzinfo):
 
 @pytest.mark.parametrize("library", ["dateutil.tz", "a student's own"])
 def test_a_zone_of_another_library_crosses_as_its_offset(library):
-    """Times are compared by their offset. The zone's name is not sent, and a time of day without a date has no offset."""
+    """A time arrives with its zone's offset instead of the zone's name. A time without a date has no offset, so it is not sent."""
     zone = Summer() if library != "dateutil.tz" else pytest.importorskip(library).gettz("Europe/Berlin")
     for month, hours in [(1, 1), (7, 2)]:
         moment = dt.datetime(2024, month, 15, 12, 30, tzinfo=zone)
@@ -146,7 +146,7 @@ def test_a_zone_of_another_library_crosses_as_its_offset(library):
 
 @given(texts | times)
 def test_arrays_of_texts_and_dates_come_out_as_they_went_in(value):
-    """Such arrays keep their shape and values, including NaT."""
+    """Arrays of strings and dates keep their shape and values, including NaT."""
     for after in (there_and_back(value), decode_value(json.loads(json.dumps(encode_value(value))))):
         assert (after.shape, after.dtype.kind) == (value.shape, value.dtype.kind)
         assert after.tolist() == value.tolist()
@@ -189,7 +189,7 @@ nearly_right = st.recursive(leaves, nearly_values, max_leaves=8)
 
 @given(json_values | nearly_right, st.binary(max_size=256))
 def test_any_tree_is_a_value_or_refused(tree, blob):
-    """Decoding any JSON and bytes from a child gives a built-in value or ``WireError``."""
+    """Decoding any JSON and bytes from a child gives a value of a known type or raises ``WireError``."""
     try:
         value = decoded(tree, blob)
     except wire.WireError:
@@ -235,7 +235,7 @@ def test_any_tree_is_a_value_or_refused(tree, blob):
 
 
 def test_keys_that_are_made_to_be_slow_are_refused():
-    """With a hundred thousand keys that have the same hash, a single lookup would take minutes."""
+    """Many keys with the same hash are refused, because looking them up could take minutes."""
     colliding = [n * sys.hash_info.modulus for n in range(40_000)]
     started = time.monotonic()
     for tree in (["set", *colliding], ["d", *[[n, 0] for n in colliding]], ["set", *[["t", n, 1] for n in colliding]]):
@@ -256,7 +256,7 @@ def test_keys_that_are_made_to_be_slow_are_refused():
     ids=repr,
 )  # fmt: skip
 def test_what_is_no_plain_value_is_refused(tree):
-    """The trees have wrong counts, types and ranges, mutable members, and file names instead of time zones."""
+    """A tree is refused if it has wrong counts, types or ranges, mutable members, or a file name instead of a time zone."""
     with pytest.raises(wire.WireError):
         decoded(tree)
 
@@ -267,7 +267,7 @@ def test_what_is_no_plain_value_is_refused(tree):
     ids=repr,
 )  # fmt: skip
 def test_what_is_no_state_of_a_generator_is_refused(state):
-    """The states have wrong counts, types and ranges, or an even increment, with which a generator may repeat a number forever."""
+    """A state is refused if it has wrong counts, types or ranges, or an even increment, which may make a generator repeat a number forever."""
     rng = np.random.default_rng(1)
     before = wire.rng_state(rng)
     with pytest.raises(wire.WireError, match="the state of a generator is not valid"):
@@ -308,7 +308,7 @@ def test_a_damaged_frame_is_read_refused_or_ended(data):
 
 
 def test_a_number_that_no_float_holds_crosses_only_as_one():
-    """Such an integer has its own tag and a maximal size. A frame with an untagged one is rejected."""
+    """An integer larger than any float has its own tag and a maximal size. Without the tag, it is rejected."""
     largest, larger = 2**wire.MAX_INT_BITS - 1, 2**wire.MAX_INT_BITS
     assert there_and_back([largest, -largest]) == [largest, -largest]
     assert math.isfinite(float(largest))
@@ -334,14 +334,14 @@ def test_a_bool_is_one_of_two():
 
 @pytest.mark.parametrize("announced", [(wire.MAX_HEAD + 1, 0), (2, 1 << 40), (2, 1 << 63)])
 def test_a_frame_that_announces_too_much_is_refused_unread(announced):
-    """For a frame above the limits, nothing is read and no memory is reserved."""
+    """A frame above the limits is refused before anything is read or any memory is reserved."""
     refused = pytest.raises(wire.WireError, match="announces more bytes than allowed")
     with received(wire.HEADER.pack(*announced)) as channel, refused:
         channel.receive(time.monotonic() + 5)
 
 
 def test_a_frame_that_trickles_is_not_waited_for():
-    """The deadline applies to the whole frame."""
+    """The deadline applies to a whole frame, so a slow sender cannot extend it."""
     ours, theirs = socket.socketpair()
     with theirs:
         theirs.sendall(b"\x08\0")
@@ -357,13 +357,13 @@ def test_a_frame_that_trickles_is_not_waited_for():
     ids=["open", "nested", "nested objects", "list", "number", "half a word", "not ascii", "long number", "many parts"],
 )  # fmt: skip
 def test_json_made_to_exhaust_is_refused(text):
-    """Deep, wide, endless or wrong JSON is a ``WireError``."""
+    """Deep, wide, endless or invalid JSON raises ``WireError``."""
     with pytest.raises(wire.WireError):
         wire.parse_head(text)
 
 
 def nested(depth):
-    """Return a frame's JSON with lists and objects of this depth, and with strings that look like closing brackets."""
+    """Return a frame's JSON with lists and objects nested to ``depth``, and with strings that look like closing brackets."""
     ends = r'"]]}\\\"]]}\\"'
     inside = depth - 1
     return f'{{"v":{"[" * (inside - 1)}{ends},{{{ends}:1}},{ends}{"]" * (inside - 1)}}}'.encode()
@@ -394,7 +394,7 @@ ODD_DTYPES = st.sampled_from(["f8", "i4", "?", "c16", ">f8", "U3", "f4"])
 
 @given(nps.arrays(ODD_DTYPES, nps.array_shapes(min_dims=0, min_side=0)), st.booleans())
 def test_the_short_way_for_an_array_writes_the_same_bytes(array, transposed):
-    """The frame of an ordinary array equals the encoder's frame. Other values are left to the encoder."""
+    """For an ordinary array, ``pack_array`` writes the same frame as the encoder. It leaves other values to the encoder."""
     value = array.T if transposed else array
     encode = wire.Encoder(opaque, 1 << 20)
     frame = wire.pack({"value": encode(value), "changed": []}, encode.blobs)
@@ -416,7 +416,7 @@ def test_what_is_too_big_to_write_is_said():
 
 
 def test_cycles_and_depth_stay_inside():
-    """A list that contains itself, or a list that is too deep, is not sent."""
+    """A list that contains itself is sent only to a limited depth, below which it is opaque."""
     loop = []
     loop.append(loop)
     tree = wire.Encoder(opaque, 1 << 20)(loop)
@@ -424,7 +424,7 @@ def test_cycles_and_depth_stay_inside():
 
 
 def test_an_array_that_is_not_contiguous_arrives_as_one():
-    """If the trusted side requests it, an array has the same memory layout in the sandbox as in the check."""
+    """With ``layouts=True``, an array keeps its memory layout. Without it, the array arrives as a contiguous one."""
     square = np.arange(12.0).reshape(3, 4)
     for value in (square.T, square[:, ::2], np.arange(10)[::3], np.arange(24).reshape(2, 3, 4).swapaxes(0, 2)):
         assert not value.flags.c_contiguous
@@ -435,5 +435,5 @@ def test_an_array_that_is_not_contiguous_arrives_as_one():
             np.testing.assert_array_equal(found, value)
             assert found.flags.c_contiguous is not layouts
             assert found.flags.writeable
-    with pytest.raises(wire.WireError):  # a student's answer has no memory layout
+    with pytest.raises(wire.WireError):  # a student's answer must not specify a memory layout
         decoded(["v", "<f8", [2]], b"\0" * 16)

@@ -66,7 +66,7 @@ def test_what_crosses_is_what_was_there(value):
 
 
 def test_a_copy_is_a_copy():
-    """A function that changes its argument does not change ours."""
+    """Changing a copied or received table does not change the original."""
     table = VALUES["numbers, text, what is missing"]
     for other in (copy_value(table), copy_argument(table), there_and_back(table)):
         other.iloc[0, 0] = 9
@@ -104,7 +104,7 @@ class _Liar(pd.DataFrame):
 
 
 def test_a_class_of_a_students_arrives_as_pandass_own():
-    """The pandas object has the stored numbers, whatever the methods of the student's class return."""
+    """A student's subclass arrives as pandas's own class with the stored numbers, whatever the subclass's methods return."""
     honest = pd.DataFrame({"a": [1, 2]})
     assert same(there_and_back(_Liar(honest)), honest)
     assert same(normalize_result(_Liar(honest)), honest)
@@ -125,7 +125,7 @@ parts = st.recursive(
 @given(st.tuples(words, parts) | st.tuples(words, parts, parts) | st.tuples(words, parts, parts, parts) | parts)
 @settings(max_examples=400, deadline=None)
 def test_random_descriptions_make_a_table_or_are_refused(described):
-    """A random description makes a table or raises a ``ValueError``. It raises no other error."""
+    """A random description makes a table or raises a ``ValueError``, but never a different error."""
     try:
         found = wire_tables.from_parts(described)
     except ValueError:
@@ -160,13 +160,13 @@ UNFIT = {
 
 @pytest.mark.parametrize("described", UNFIT.values(), ids=UNFIT.keys())
 def test_a_description_that_does_not_fit_is_refused(described):
-    """No invalid description reaches pandas."""
+    """An invalid description is refused before it reaches pandas."""
     with pytest.raises(ValueError, match="table"):
         wire_tables.from_parts(described)
 
 
 def test_what_is_too_large_says_how_large_it_is():
-    """The message gives the rows and columns, and the limit."""
+    """If a table is too large, the message gives its rows and columns, and the limit."""
     encode = wire.Encoder(opaque, 1 << 26)
     with pytest.raises(
         wire.TooBig, match="it is a DataFrame of 1,000,000 rows and 2 columns, but at most 200,000 rows"

@@ -61,13 +61,13 @@ FULL = {"to_kelvin": 2.0, "mean_kelvin": 3.0, "quiz_ch1_units": 1.0}
 EARNED = {"right": FULL, "wrong": dict.fromkeys(FULL, 0.0), "blank": dict.fromkeys(FULL, 0.0)}
 # These attacks hard-code the visible example, so they earn its half point but nothing else.
 KNOWS_THE_EXAMPLE = {"right_the_first_time": 0.5, "memorised_examples": 0.5}
-# Files that the course writes itself.
+# Files that grading itself writes.
 OWN = ("autograded", "feedback", "gradebook.db", ".autograder", ".hypothesis")
 
 
 @dataclass
 class Hostile:
-    """A hostile submission: its path, the most that each exercise may earn, and the honest student after it."""
+    """A hostile submission: its student, the most that each exercise may earn, its status, and the honest student after it."""
 
     student: str
     most: dict[str, float]
@@ -89,16 +89,16 @@ class HostileClass:
 
     @property
     def beside(self) -> Path:
-        """Return the folder of private files next to the course."""
+        """The folder of private files next to the course."""
         return self.course.root.parent / "beside"
 
     @property
     def seconds(self):
-        """Return the time limit of this class: each attack's limit, a second per honest student, and startup time."""
+        """The time limit for grading this class: each attack's limit, a second per honest student, and startup time."""
         return (len(self.hostile) * SUBMISSION + len(self.honest)) / WORKERS + 60
 
     def state(self):
-        """Return the bytes (unless there are many), mode and time of every file that grading must not change."""
+        """Return the content (unless it is large), mode, size and time of every file that grading must not change."""
         root = self.course.root
         found = {}
         for path in (path for top in (root, self.beside) for path in _below(top)):
@@ -113,17 +113,17 @@ class HostileClass:
 
 
 def _below(top):
-    """Return everything below ``top`` without following links."""
+    """Return the paths of all files and folders below ``top``, without following links."""
     return [Path(folder, name) for folder, folders, files in os.walk(top) for name in (*folders, *files)]
 
 
 def aimed(source, course, port):
-    """Return an attack's source with the addresses of its targets."""
+    """Return an attack's source with its targets filled in: the course's path and the port."""
     return source.replace("@COURSE@", str(course)).replace("@PORT@", str(port)).replace(*RETURN_FORGED)
 
 
 def attack_of(name, world):
-    """Return an attack's source for this course, as a definition of the exercise's function."""
+    """Return an attack's source, adapted so that it defines one of this course's functions."""
     function = "mean_kelvin" if in_the_second(name) else "to_kelvin"
     source = aimed(ATTACKS[name].read_text("utf-8"), world.course.root, world.port)
     source = re.sub(r"\bsoftmax\b", function, source)
@@ -137,7 +137,7 @@ def attack_of(name, world):
 
 
 def in_the_second(name):
-    """Return True if an attack is in the second exercise among right answers, False if in the first among wrong."""
+    """Return True if an attack goes into the second exercise of right answers, or False if into the first exercise of wrong ones."""
     return list(ATTACKS).index(name) % 2 == 1 and name not in KNOWS_THE_EXAMPLE
 
 
@@ -176,7 +176,7 @@ def _hide(world):
 
 
 def _keep_books(world):
-    """Create a gradebook for every run. Its class list contains the secret, and all students with valid names."""
+    """Create the gradebook with which every run starts. Its class list contains the secret and all students with valid names."""
     root = world.course.root
     with_book(world.course)
     with Gradebook(f"sqlite:///{root / 'gradebook.db'}", "mini") as book:
@@ -211,7 +211,7 @@ def _hand_in(world):
 
 
 def written(path):
-    """Return a path as printable text, whatever its bytes."""
+    """Return a path as text in which invalid bytes are escaped."""
     return path.encode("utf-8", "backslashreplace").decode()
 
 
@@ -227,7 +227,7 @@ class Run:
     before: dict
     after: dict
     book: dict = field(default_factory=dict)
-    left: set = field(default_factory=set)  # in the folder for temporary files, where other programs write too
+    left: set = field(default_factory=set)  # new files in the temporary folder, to which other programs write too
 
     def verdict(self, student):
         """Return the only verdict on the submission of ``student``."""
@@ -274,7 +274,7 @@ def _in_tmp():
 
 
 def graded(world, place=()):
-    """Grade the class from the beginning, and return the content of its gradebook."""
+    """Grade the class from scratch, and return the run together with the marks in the gradebook."""
     root = world.course.root
     for name in ("autograded", "feedback", ".autograder"):
         shutil.rmtree(root / name, ignore_errors=True)
@@ -291,7 +291,7 @@ def graded(world, place=()):
 
 @contextmanager
 def listening():
-    """Return a port on loopback and the list of connections to it. Other tests use another loopback address, and may reuse the port."""
+    """Yield a loopback port and the list of connections to it. Other tests may use the same port at a different address."""
     calls = []
     with socketserver.TCPServer(("127.0.0.9", 0), lambda *caller: calls.append(caller)) as server:
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()

@@ -1,10 +1,10 @@
-"""Classes, tests and functions that try to get unearned marks. Each is a stub cell of examples/plain_python."""
+"""Classes, tests and functions that try to get unearned marks. Each fills a stub cell of examples/plain_python."""
 
 from autograder.sandbox.protocol import CodeCell
 
 
 class Handed:
-    """A submission of one cell, run in the sandbox."""
+    """A one-cell submission that runs in the sandbox."""
 
     label, blank, notes = "a student", frozenset(), {}
 

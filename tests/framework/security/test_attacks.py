@@ -1,4 +1,4 @@
-"""Test hostile submissions, each a cell in ``attacks/``, which are run like any notebook."""
+"""Run each hostile cell in ``attacks/`` like any notebook, and test that it gains and harms nothing."""
 
 from __future__ import annotations
 
@@ -35,28 +35,28 @@ class Outside:
     calls: list
 
     def state(self):
-        """Return every file and folder of the course: its bytes, permissions and time of change."""
+        """Return the content, permissions and modification time of every file and folder of the course."""
         found = {path: path.stat() for path in self.course.rglob("*")}
         return {p: (p.is_file() and p.read_bytes(), s.st_mode, s.st_mtime_ns) for p, s in found.items()}
 
     def aim(self, source):
-        """Return an attack's source with the addresses of its targets."""
+        """Return ``source`` with its targets filled in: this course's path and this port."""
         return aimed(source, self.course, self.port)
 
     def attack(self, name):
-        """Return the source of the attack ``name`` with the addresses of its targets."""
+        """Return the source of the attack ``name`` with its targets filled in."""
         return self.aim(ATTACKS[name].read_text("utf-8"))
 
 
 def right(answer, x):
-    """Return whether an answer is right, like a check: first its shape, then its values. Checks never enter the sandbox."""
+    """Return whether an answer has the right shape and values. Like every check, this runs outside the sandbox."""
     value, e = answer.value, np.exp(x - x.max())
     alike = isinstance(value, np.ndarray) and value.shape == x.shape
     return alike and np.allclose(value, e / e.sum(), rtol=1e-5, atol=1e-6)
 
 
 def texts(value):
-    """Return every text inside a value, however deep."""
+    """Return every string inside a value, at any depth."""
     if isinstance(value, str):
         return [value]
     if is_dataclass(value):
@@ -69,14 +69,14 @@ def texts(value):
 
 
 def opened(worker, source):
-    """Yield a session on a notebook whose second cell is ``source``, and close it."""
+    """Return a session on a notebook whose second cell is ``source``. A ``with`` block closes it."""
     names = {"imports": "import numpy as np", "softmax": source, "later": "later = 42"}
     return closing(worker.open([CodeCell(index, *cell) for index, cell in enumerate(names.items())]))
 
 
 @pytest.fixture
 def outside(tmp_path, monkeypatch):
-    """Objects outside the sandbox whose addresses the attacks know."""
+    """The attacks' targets outside the sandbox: a course and a port."""
     secret = f"SECRET{secrets.token_hex(16)}"
     course = tmp_path / "course"
     for name in FILES:
@@ -91,7 +91,7 @@ def outside(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module", params=["bubblewrap", "landlock"])
 def worker(request):
-    """One worker for all attacks, one after another, as in a class."""
+    """A worker that runs all attacks one after another, as in a class."""
     with open_worker(LIMITS, ["numpy"], confinement=request.param) as made:
         yield made
 
@@ -111,7 +111,7 @@ def test_there_are_enough():
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_gains_and_harms_nothing(worker, outside, name):
-    """An attack gives no right answer, reads, changes or calls nothing outside, ends in time, and does not affect the next student."""
+    """An attack does not pass, learns and changes nothing outside the sandbox, ends in time, and does not affect the next student."""
     before = outside.state()
     started = time.monotonic()
     with opened(worker, outside.attack(name)) as session:
@@ -126,7 +126,7 @@ def test_an_attack_gains_and_harms_nothing(worker, outside, name):
     assert outside.calls == []
     assert len(seen) < 2_000_000
     assert not CONTROLS.search("".join(texts((session.cells, answers, again))))
-    # The time of a submission is limited as a whole. Ending the processes takes longer.
+    # The limit applies to the submission as a whole. Ending its processes takes extra time.
     assert took < LIMITS.submission_seconds + 10
 
     with opened(worker, HONEST) as honest:
@@ -153,7 +153,7 @@ def test_the_suite_notices_a_leak(unconfined, outside):
 
 
 def test_no_message_reaches_the_next_submission(worker, outside):
-    """Nothing of one submission is left for the next: no file, module, variable or name."""
+    """A submission leaves nothing for the next one: no file, module, variable or name."""
     with opened(worker, outside.attack("leaves_a_message")):
         pass
     look = """
@@ -194,7 +194,7 @@ def heard():
 
 
 def test_two_submissions_at_the_same_time_do_not_hear_each_other(worker, unconfined):
-    """One submission cannot lock one of Python's files, and another cannot query a lock. Without a sandbox, both can."""
+    """A submission can neither lock one of Python's files nor query its locks. Without a sandbox, both work."""
     for place, why, heard in ((worker, 1, [1, 1]), (unconfined, None, [True, True])):
         with opened(place, SPEAKS) as speaker, opened(place, LISTENS) as listener:
             assert speaker.value("why").value == why
@@ -246,7 +246,7 @@ with sqlite3.connect(":memory:") as base:
     "name", ["calls_the_kernel", "locks_files", "opens_devices", "signals_by_descriptor", "threads_that_fork"]
 )
 def test_the_refused_stays_refused(worker, outside, name):
-    """Attacks that return what they achieved report that nothing succeeded, or crash."""
+    """An attack that reports which operations succeeded reports none, or crashes."""
     with opened(worker, outside.attack(name)) as session:
         answer = session.call(Call("softmax", (INPUTS[0],)))
         assert answer.value == "nothing" or answer.stopped == "crash"

@@ -47,7 +47,7 @@ def decoded(tree, blob=b""):
 
 @dataclass
 class Clock:
-    """Limit the time of a block."""
+    """A context manager that fails if its block takes ``seconds`` of processor time or more."""
 
     seconds: float
 
@@ -76,7 +76,7 @@ def test_an_iterator_that_was_not_asked_for_all_is_no_answer(worker):
 
 @pytest.mark.parametrize("order", [None, False])
 def test_a_range_is_never_written_out(order):
-    """`range(10**17)` is short when it is sent, but a list of its numbers would not fit into any memory."""
+    """`range(10**17)` is compared without a list of its numbers, which would not fit into any memory."""
     endless = range(10**17)
     for found in (endless, [endless], [endless, endless], {endless}, {"a": endless}):
         with Clock(1.0):
@@ -86,7 +86,7 @@ def test_a_range_is_never_written_out(order):
 
 
 def test_numbers_of_one_hash_are_compared_as_fast_as_others():
-    """Building a dictionary whose keys share a hash takes quadratic time: hours for an answer that fits into a frame."""
+    """Numbers that share a hash are compared quickly. Building a dictionary with them as keys could take hours."""
     with Clock(5.0):
         assert matches(ONE_HASH, [1, 2, 3], order=False) is not None
     assert matches(ONE_HASH[:3], [float(n) for n in ONE_HASH[2::-1]], order=False) is None
@@ -125,7 +125,7 @@ def test_labels_of_one_hash_are_refused():
 
 
 def test_accents_by_the_hundred_thousand_are_not_put_in_order():
-    """Normalizing so many accents takes quadratic time."""
+    """A string with hundreds of thousands of accents is not normalized, because that takes quadratic time."""
     text = "a" + "\u0315" * 200_000 + "\u0316" * 200_000
     for found in (text, text + "\n", [text]):
         with Clock(2.0):
@@ -135,7 +135,7 @@ def test_accents_by_the_hundred_thousand_are_not_put_in_order():
 
 
 def test_many_wrong_items_are_held_against_many_right_ones_quickly():
-    """If the order is ignored, items are compared pair by pair only if they differ in nothing but numbers."""
+    """With ``order=False``, items are compared in pairs only if they differ in nothing but numbers."""
     found = [{f"{i} {j}" for j in range(300)} for i in range(290)]
     with Clock(5.0):
         assert matches([sorted(one) for one in found], [[f"x{i}"] * 300 for i in range(290)], order=False) is not None
@@ -154,7 +154,7 @@ class Stack:
 
 
 def reference():
-    """The right class."""
+    """Return a proxy for the right class."""
     names = {}
     exec(RIGHT, names)  # noqa: S102 - our own
     return ReferenceProxy({"Stack": names["Stack"]})
@@ -205,7 +205,7 @@ def test_a_script_does_not_say_where_an_error_is_right(worker):
 
 
 def test_the_text_of_an_error_is_cleaned(worker):
-    """An expected error is quoted without escapes and half characters, and its length is limited."""
+    """A student's error is quoted without escapes or lone surrogates, and its length is limited."""
     source = r"""
         class Bad(Exception):
             def __str__(self): return "\x1b[31m\ud800\u202e" + "x" * 5000
@@ -225,7 +225,7 @@ def test_the_text_of_an_error_is_cleaned(worker):
 
 
 def test_work_that_is_put_off_is_counted(worker):
-    """Code that runs while a generator's items are taken is counted, and so is code in a student's list class."""
+    """The step counter includes code that runs when a generator's items are taken, and code in a student's list class."""
     lazy = {
         "a generator": "def f(words):\n    for i, w in enumerate(words):\n        if w in words[:i]: yield w",
         "a map": "def f(words):\n    return filter(None, map(lambda i: words[i] in words[:i], range(len(words))))",

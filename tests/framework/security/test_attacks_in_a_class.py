@@ -1,6 +1,6 @@
-"""Grade and check every attack as a submission of one class, with the real commands, with and without namespaces.
+"""Run the real commands, with and without namespaces, on a class in which every attack is a submission.
 
-One command grades the whole class: all of ``attacks/``, all of ``hostile/``, and an honest student after each.
+The class has all of ``attacks/``, all of ``hostile/``, and an honest student after each attack. One command grades it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ EVERY = [*ATTACKS, *FILES]
 LINKS = {"a_link_to_the_best_answer", "a_folder_that_is_a_link", "a_student_who_is_a_link"}
 # What an attack would write for the next submission if it succeeded.
 MESSAGES = {"message", "flood", "link0", "0"}
-# A page shows a student's text as text. These patterns would match it as active markup.
+# A page shows a student's markup as plain text. These patterns match only active markup.
 ACTS = re.compile(r"<script>alert|<img src=x|javascript:alert|<svg><script|\x1b", re.IGNORECASE)
 
 
@@ -35,7 +35,7 @@ def world():
 
 
 def without_namespaces():
-    """Return the prefix of a command that forbids namespaces, as in many containers."""
+    """Return a command prefix that forbids namespaces, as many containers do."""
     as_root = os.geteuid() == 0
     forbid = ["--cap-drop", "CAP_SYS_ADMIN"] if as_root else ["--unshare-user", "--disable-userns"]
     bwrap, why = working_bwrap()  # the system's, or the one from the Python package
@@ -68,7 +68,7 @@ def scores(verdict):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_an_attack_gains_nothing_and_learns_nothing(grading, name):
-    """No mark exceeds that of the honest part, no output contains the secret, and no page has active content."""
+    """An attack earns no more than its honest answers do, no output contains the secret, and no page has active content."""
     world = grading.world
     hostile = world.hostile[name]
     verdict = grading.verdict(hostile.student)
@@ -92,7 +92,7 @@ def test_an_attack_gains_nothing_and_learns_nothing(grading, name):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_the_next_student_gets_the_right_mark(grading, name):
-    """An honest student's marks do not depend on the notebook graded before, and the gradebook agrees."""
+    """An honest student's marks do not depend on the preceding attack, and the gradebook has the same marks."""
     student = grading.world.hostile[name].neighbour
     verdict = grading.verdict(student)
     assert scores(verdict) == EARNED[grading.world.honest[student]]
@@ -100,7 +100,7 @@ def test_the_next_student_gets_the_right_mark(grading, name):
 
 
 def assert_harmless(done):
-    """Assert that each file has one verdict, the status is 1, there is no traceback, no other file changed, and the time is limited."""
+    """Assert that a run has one verdict per file, exit status 1 and no traceback, changes no protected file, and ends in time."""
     assert len(done.verdicts) == 2 * len(EVERY)
     assert done.status == 1
     assert "Traceback" not in done.said
@@ -109,7 +109,7 @@ def assert_harmless(done):
 
 
 def test_a_class_harms_nothing_and_the_run_says_what_needs_a_person(grading):
-    """No file of the course has changed, no connection was made, and each submission that cannot be graded is named."""
+    """A run changes no file of the course, makes no connection, and names each submission that needs review."""
     world = grading.world
     assert_harmless(grading)
     assert world.calls == []
@@ -125,7 +125,7 @@ def test_a_class_harms_nothing_and_the_run_says_what_needs_a_person(grading):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_loose_files_are_judged_alike(checking, name):
-    """With `autograder check` on all files in one call, an attack gains nothing, and the next student has full marks."""
+    """If one `autograder check` call gets all files, attacks gain nothing, and honest students get the right marks."""
     world = checking.world
     hostile = world.hostile[name]
     verdict = checking.verdict(hostile.student)
@@ -137,12 +137,12 @@ def test_loose_files_are_judged_alike(checking, name):
 
 
 def test_a_call_with_every_file_harms_nothing(checking):
-    """`autograder check` on all files at once changes nothing and ends in time, with a verdict on each."""
+    """`autograder check` on all files at once changes nothing, ends in time, and returns a verdict on each file."""
     assert_harmless(checking)
 
 
 def test_the_suite_notices_harm_and_leaks(world):
-    """Without a sandbox, the same command lets a notebook write and read outside, and the tests detect both."""
+    """Without a sandbox, the same command lets a notebook read and write files outside, and the tests detect both."""
     canary = world.beside / "harm"
     harm = f"open({str(canary)!r}, 'w').write('I was here')"
     leak = f"raise ValueError(open({str(world.beside / 'canary')!r}).read())"
@@ -155,7 +155,7 @@ def test_the_suite_notices_harm_and_leaks(world):
 
 
 def test_the_class_is_what_it_says(world):
-    """It has over a hundred hostile submissions, every kind of honest student, and attacks that define course functions."""
+    """The class has over a hundred hostile submissions, every type of honest student, and attacks that define course functions."""
     assert len(EVERY) > 100
     assert set(world.honest.values()) == set(HONEST)
     for name in ATTACKS:

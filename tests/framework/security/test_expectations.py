@@ -1,4 +1,4 @@
-"""Test that expected results stay on the trusted side: no frame to a child contains them, and a child that searches finds none."""
+"""Test that expected results stay on the trusted side: no frame sent to a child process contains them, and a child that searches for them finds none."""
 
 import inspect
 from contextlib import closing
@@ -48,12 +48,12 @@ HONEST = RIGHT
 
 
 def median(numbers):
-    """Right."""
+    """Return the median."""
     return sorted(numbers)[len(numbers) // 2]
 
 
 def unsorted(numbers):
-    """Wrong."""
+    """Return the middle item without sorting ``numbers``."""
     return numbers[len(numbers) // 2]
 
 
@@ -69,7 +69,7 @@ def steps_of(student, **limits):
     student.within(**limits).count(np.arange(3))
 
 
-# Checks, and whether the source above passes each. They include every kind of probe and expectation.
+# Checks with every type of probe and expectation, and whether the source above passes each check.
 ASKED = {
     "an error and its text": (lambda a: a.raises(ValueError, says=TEXT).root(-1), True),
     "an error by its name": (lambda a: a.raises(TEXT).root(-1), False),
@@ -96,13 +96,13 @@ def worker(request):
 
 
 class Recorder:
-    """A channel to a child, which keeps what is sent."""
+    """A wrapper of a channel that keeps all frames sent through it."""
 
     def __init__(self, channel):
         self._channel, self.sent = channel, []
 
     def send(self, frame, deadline):
-        """Send a frame, and keep it."""
+        """Send a frame, and keep a copy."""
         self.sent.append(bytes(frame))
         self._channel.send(frame, deadline)
 
@@ -112,7 +112,7 @@ class Recorder:
 
 @pytest.fixture
 def ask(worker):
-    """Make the calls of one check on a student's source. Return why it failed ("" if it passed), and all that was sent."""
+    """A function that runs one check on a student's source. It returns why the check failed ("" if it passed) and all that was sent."""
     right = {}
     exec(RIGHT, right)  # noqa: S102 - our own text
     reference = ReferenceProxy({name: right[name] for name in ("root", "greet", "numbers", "count", "Stack", "draw")})
@@ -149,7 +149,7 @@ def test_no_frame_contains_what_is_expected(ask, name):
 
 
 def test_a_probe_of_pictures_is_the_same_for_every_picture():
-    """The probe depends only on whether the texts in a picture count, and not on the expected picture."""
+    """The probe depends only on whether the texts in a picture are checked, and not on the expected picture."""
     assert {plot_probe_text(texts=texts) for texts in (True, False)} == {
         plot_probe_text(texts=t) for t in (False, True)
     }
@@ -202,7 +202,7 @@ def numbers():
 
 @pytest.mark.parametrize("name", FORGERS)
 def test_a_child_that_searches_finds_nothing(ask, name):
-    """The check fails for a function that looks for its answer, and the honest students before and after pass."""
+    """A function that searches for the expected result fails the check, and honest code before and after it gets the usual outcome."""
     check, passes = ASKED[name]
     before, _sent = ask(HONEST, check)
     failure, _sent = ask(SEARCH + FORGERS[name], check)
@@ -226,7 +226,7 @@ def test_an_error_of_the_machinery_is_not_an_expected_error(ask):
 
 
 def test_the_text_of_an_error_is_compared_without_control_characters(ask):
-    """The child's text is cleaned and shortened, and so is the expected text."""
+    """The child's error text is cleaned and shortened before it is compared, and so is the expected text."""
     source = "def root(x): raise ValueError('a\\x07b' + 'x' * 100_000)"
     assert ask(source, lambda agrees: agrees.raises(ValueError, says="a\x07b").root(-1))[0] == ""
     reason, _sent = ask(source, lambda agrees: agrees.raises(ValueError, says="y").root(-1))

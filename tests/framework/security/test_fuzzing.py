@@ -1,6 +1,6 @@
-"""Test random nested values and random sources: the trusted side reads, compares, explains and searches them within its limits.
+"""Test that the trusted side reads, compares, explains and searches random values and random sources within its limits.
 
-The examples are the same in each run. ``AUTOGRADER_FUZZ=20`` tries twenty times as many, and ``AUTOGRADER_FUZZ_SEED=7`` others.
+The examples are the same in each run. ``AUTOGRADER_FUZZ=20`` tries twenty times as many. ``AUTOGRADER_FUZZ_SEED=7`` draws different ones.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ MEMORY = 1 << 10  # MiB that all examples together may add; the default limit is
 
 
 def fuzzed(examples):
-    """The settings of a fuzz test."""
+    """Return a decorator that sets a fuzz test's seed and number of examples."""
     # Examples are not shrunk, because a slow one would be run again hundreds of times.
     own = settings(
         max_examples=int(examples * TIMES),
@@ -67,7 +67,7 @@ def fuzzed(examples):
 
 @contextmanager
 def limited():
-    """Fail if the block takes more processor time or memory than it may."""
+    """Fail if the block takes more processor time or memory than the limits above allow."""
     started = time.process_time()
     yield
     assert time.process_time() - started < SECONDS
@@ -115,7 +115,7 @@ def containers(inner):
 
 
 def iter_of(items):
-    """Return an array of objects, which is sent as a list."""
+    """Return ``items`` as an array of objects, which is sent as a list."""
     array = np.empty(len(items), dtype=object)
     for place, item in enumerate(items):
         array[place] = item
@@ -143,7 +143,7 @@ RULES = st.builds(
 
 
 def crossed(value):
-    """Return the value that the trusted side receives, or None if it is rejected."""
+    """Return ``value`` as the trusted side receives it, or None if it is rejected."""
     encode = Encoder(lambda odd: ["o", type(odd).__name__], 1 << 26)
     try:
         tree = encode(value)
@@ -153,7 +153,7 @@ def crossed(value):
 
 
 def in_the_place_of(value):
-    """Draw values that resemble ``value``: a part of it, copies with one more part, or another container."""
+    """Draw values that resemble ``value``: a part of it, copies with one more part, or a different container."""
     changed = [value, [value], (value, value), {"a": value}, [value, "x" * 1_000_000], str(type(value))]
     if isinstance(value, list | tuple) and value:
         changed += [value[:-1], value[::-1], [*value[1:], value[0]], [*value, *value[:1]], tuple(value)]
@@ -163,7 +163,7 @@ def in_the_place_of(value):
 @fuzzed(200)
 @given(VALUES, st.data(), RULES)
 def test_random_values_stay_within_the_limits(value, data, rules):
-    """Random values are sent, compared with others, shown, described and identified, and no error is raised."""
+    """Random values are sent, compared, shown, described and identified without an error."""
     found = crossed(value)
     expected = crossed(data.draw(VALUES | in_the_place_of(value)))
     with limited():
@@ -234,7 +234,7 @@ def test_random_sources_stay_within_the_limits(text):
 @pytest.mark.slow
 @pytest.mark.parametrize("confinement", ["bubblewrap", "landlock"])
 def test_random_notebooks_are_graded_or_ungradable(tmp_path, confinement):
-    """Random sources and values are graded, and their mistakes located, between the notebooks of honest students."""
+    """Random notebooks cause no internal error, and the honest students graded between them get the right marks."""
     config = "c.Course.locate_seconds = 0.3\nc.Course.submission_seconds = 3.0\nc.Course.call_seconds = 0.5\nc.Course.cell_seconds = 0.5\n"
     course = with_book(copy_course(tmp_path / "mini", config=config))
     random = []

@@ -1,4 +1,4 @@
-"""Test the limits of the grader itself: on time, processor time and memory, and on the cost of students' values and texts."""
+"""Test the grader's own limits on time, processor time and memory, and that students' values and texts use little of each."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ c.Course.grader_seconds = 1.0
 c.Course.grader_processor_seconds = 2.0
 c.Course.grader_memory_mb = 512
 """
-# A check that does what the trusted side should not do with a student's text: search it without end, wait, fill the memory.
+# A careless check, which a student's text can keep busy: it searches without end, waits, or fills the memory.
 CARELESS = """
         answer = student["q1"]
         if isinstance(answer, str) and answer.startswith("search"):
@@ -60,7 +60,7 @@ HONEST = ["a first", "c second", "e third", "g fourth"]
 
 
 def careless(folder, students):
-    """The mini course with a check that hostile answers can keep busy, and a class of hostile and honest students."""
+    """Return the mini course with a check that hostile answers can keep busy, and a class of hostile and honest students."""
     limits = LIMITS if "f waits" in students else LIMITS.replace("grader_seconds = 1.0", "grader_seconds = 100.0")
     course = with_book(copy_course(folder / "mini", config=limits))
     change(
@@ -73,7 +73,7 @@ def careless(folder, students):
 
 
 def assert_contained(verdicts, students):
-    """Assert that hostile notebooks are ungradable, each with the limit that it exceeded, and that the others have full marks."""
+    """Assert that each hostile notebook is ungradable, with its exceeded limit as the reason, and that the honest ones have full marks."""
     found = {verdict.student: verdict for verdict in verdicts}
     assert sorted(found) == sorted([*HONEST, *students])
     for student, verdict in found.items():
@@ -88,7 +88,7 @@ def assert_contained(verdicts, students):
 @pytest.mark.slow
 @pytest.mark.parametrize(("confinement", "workers"), [("bubblewrap", 2), ("landlock", 1)])
 def test_a_notebook_that_exceeds_a_limit_is_ungradable(tmp_path, confinement, workers):
-    """All other students are graded in new processes, and only their marks are in the gradebook."""
+    """After a notebook exceeds a limit, honest notebooks are graded in new processes, and only they have marks in the gradebook."""
     students = list(HOSTILE) if workers > 1 else ["b burns", "d fills"]
     course = careless(tmp_path, students)
     jobs = handed_in(course, CHAPTER)
@@ -96,7 +96,7 @@ def test_a_notebook_that_exceeds_a_limit_is_ungradable(tmp_path, confinement, wo
     for thread in threading.enumerate():
         if thread.name == "grader limits":
             thread.join(5)
-            assert not thread.is_alive()  # one thread for all processes, and none afterwards
+            assert not thread.is_alive()  # one thread watches all processes, and it ends with the run
     book = marks(gradebook_url(course), CHAPTER)
     assert {student for student in book if book[student]["score"]} == set(HONEST)
 
@@ -135,7 +135,7 @@ def opened():
 
 
 def test_no_notebook_is_read_outside_of_the_limits(tmp_path, opened):
-    """`check` reads notebooks only in the grading process, which has limits, in a course folder and elsewhere."""
+    """Inside and outside a course folder, `check` reads notebooks only in the grading process, which has limits."""
     course = copy_course(tmp_path / "mini")
     paths = [hand_in(course, student, document(course, **RIGHT)) for student in ("a", "b")]
     paths.append(tmp_path / "other.ipynb")
@@ -162,7 +162,7 @@ def test_no_notebook_is_read_outside_of_the_limits(tmp_path, opened):
     ],
 )
 def test_a_limit_that_would_end_all_grading_is_rejected(tmp_path, setting, words):
-    """The message names the setting and its bounds."""
+    """If a limit would end all grading, the message names the setting and its bounds."""
     with pytest.raises(CourseError) as error:
         copy_course(tmp_path, config=f"c.Course.{setting}\n")
     assert f"c.Course.{setting.partition(' ')[0]} in" in str(error.value)
@@ -203,7 +203,7 @@ MAKERS = frozenset(
     ]
 )
 PACKAGES = ("values", "checking", "judging", "mistakes", "pages", "grading", "classroom", "sandbox", "student")
-# These functions never make an array of a student's list.
+# All functions that create arrays, and the values that they get. Only ``as_array`` gets a student's list.
 OTHERS = {
     ("values/closeness.py", "as_array"): "the guarded function",
     ("values/closeness.py", "is_perturbable"): "the audit changes right answers",
@@ -232,7 +232,7 @@ OTHERS = {
 
 
 def test_one_function_makes_arrays_of_lists():
-    """NumPy gives each text of an array the length of the longest, so only ``as_array`` makes an array of a student's list."""
+    """Only ``as_array`` makes an array of a student's list, because NumPy stores each string at the length of the longest."""
     made = set()
     for package in PACKAGES:
         for path in sorted((ROOT / "autograder" / package).rglob("*.py")):
@@ -249,20 +249,20 @@ def test_one_function_makes_arrays_of_lists():
 
 
 def crossed(value):
-    """Return the value that the trusted side receives."""
+    """Return ``value`` as the trusted side receives it."""
     encode = Encoder(lambda odd: ["o", type(odd).__name__], 1 << 26)
     tree = encode(value)
     return Decoder(bytearray().join(encode.blobs), lambda _tag, items: items)(tree)
 
 
 def peak():
-    """The most memory that this process has used, in MiB."""
+    """Return the most memory that this process has used so far, in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
 
 
 @pytest.mark.parametrize("kind", ["U", "M8[D]", "f8"])
 def test_a_long_text_among_short_ones_is_compared_in_little_memory(kind):
-    """One text of a million characters and 2,500 empty ones, compared with arrays of texts, dates and numbers."""
+    """Comparing one string of a million characters and 2,500 empty ones with an array takes little memory."""
     found = crossed(["x" * 1_000_000] + [""] * 2500)
     expected = np.zeros(2501, kind)
     before = peak()
@@ -285,7 +285,7 @@ def test_a_long_text_among_short_ones_is_compared_in_little_memory(kind):
     ],
 )
 def test_lists_are_compared_with_an_array_of_texts_item_by_item(found, expected, words):
-    """The shape is compared first, then the items. A number never equals a string."""
+    """A list is compared with an array of strings by shape first, then by items. A number never equals a string."""
     finding = matches(found, np.array(expected, dtype=str))
     assert (finding is None) if words is None else (words in finding.reason), finding
 
@@ -301,7 +301,7 @@ READ = {
 
 @pytest.mark.parametrize("source", READ.values(), ids=READ)
 def test_a_letter_with_many_accents_is_rejected(tmp_path, source):
-    """Sorting the accents of a letter takes quadratic time. The message says which cell has too many."""
+    """Many accents on one letter are rejected, because sorting them takes quadratic time. The message names the cell."""
     course = copy_course(tmp_path)
     notebook = document(course)
     notebook["cells"].append({"cell_type": "code", "metadata": {}, "outputs": [], "source": source})
@@ -328,7 +328,7 @@ COLLIDING = [n * (2**61 - 1) for n in range(1, 60_001)]
 
 @pytest.mark.parametrize("where", ["rows", "columns", "an index", "two kinds"])
 def test_labels_with_equal_hashes_are_rejected(where):
-    """To look up one label, pandas would compare it with every label that has the same hash."""
+    """Labels with equal hashes are rejected, because pandas would compare each of them with all the others."""
     few = COLLIDING[:1000]
     tables = {
         "rows": lambda: pd.Series(0, index=pd.Index(COLLIDING, dtype=object)),
@@ -342,7 +342,7 @@ def test_labels_with_equal_hashes_are_rejected(where):
 
 @pytest.mark.parametrize("labels", [[-1, -2] * 500, [1, 1.0, True] * 500, [*range(5000), "a", None, (1, 2)]], ids=str)
 def test_ordinary_labels_are_accepted(labels):
-    """A few numbers may share a hash, and labels may repeat."""
+    """Labels are accepted if only a few of them share a hash. They may repeat."""
     found = crossed(pd.Series(0, index=pd.Index(labels, dtype=object)))
     assert matches(found, pd.Series(0, index=pd.Index(labels, dtype=object))) is None
 
@@ -355,7 +355,7 @@ SEMICOLONS = {
 
 @pytest.mark.parametrize("cells", SEMICOLONS.values(), ids=SEMICOLONS)
 def test_a_submission_is_parsed_once(tmp_path, monkeypatch, cells):
-    """Each exercise and each question looks at the same syntax trees, which are freed at the end."""
+    """All exercises and quiz questions share the same syntax trees, which are freed at the end."""
     course = copy_course(tmp_path)
     notebook = document(course, **RIGHT)
     code = [

@@ -1,4 +1,4 @@
-"""Tests of hostile classes, tests and functions: they gain no mark, and the next submission is judged as usual."""
+"""Tests that hostile classes, tests and functions gain no marks, and that the next submission is judged as usual."""
 
 import pytest
 
@@ -17,14 +17,14 @@ COURSE = ROOT / "examples" / "plain_python"
 
 @pytest.fixture(scope="module")
 def worker():
-    """One worker for all submissions, one after another, as in a class."""
+    """A worker that runs all submissions one after another, as in a class."""
     with open_worker(LIMITS, ["numpy"], confinement="bubblewrap") as made:
         yield made
 
 
 @pytest.fixture(scope="module")
 def judges():
-    """The judges of the two chapters, each with the text of its right solutions."""
+    """The judge and the source of the right solution for each exercise of the two chapters."""
     course = load_course(COURSE)
     found = {}
     for chapter in course.chapters:
@@ -36,7 +36,7 @@ def judges():
 
 @pytest.fixture
 def mark(worker, judges):
-    """The verdict on the source of one exercise."""
+    """A function that returns the verdict on an exercise's source, and judges a right solution after it."""
 
     def run(name, source):
         judge, right = judges[name]
@@ -59,14 +59,14 @@ def test_a_class_that_lies_earns_nothing(mark, name):
 
 @pytest.mark.parametrize("name", TESTS)
 def test_tests_that_guess_earn_nothing(mark, name):
-    """Only by calling a function can tests find out whether it has a bug."""
+    """A student's tests can find out whether a function has a bug only by calling it."""
     assert mark("test_is_anagram", TESTS[name]).score <= 2
     assert any(check.status != "passed" for check in mark("test_is_anagram", TESTS[name]).checks)
 
 
 @pytest.mark.parametrize("name", SLOW)
 def test_a_counter_that_is_tampered_with_says_so(mark, name):
-    """Too many steps are reported, and the check fails if the count is missing."""
+    """Slow code fails the check of its steps even if it tampers with the counter."""
     verdict = mark("first_again", SLOW[name])
     [steps] = [check for check in verdict.checks if check.name == "test_steps"]
     assert steps.status == "failed"

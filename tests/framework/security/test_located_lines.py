@@ -48,7 +48,7 @@ def course(tmp_path_factory):
 
 
 def graded(course, *programs, exercise="to_kelvin"):
-    """Return the verdicts on a notebook for each of ``programs``, right except for it, and on a right notebook after them."""
+    """Return the verdicts on one notebook per program, in which only ``exercise`` may be wrong, and on a right notebook after them."""
     notebooks = [document(course, **{**RIGHT, exercise: text}) for text in programs] + [document(course, **RIGHT)]
     return grade_notebooks(
         course, [Job(hand_in(course, f"s{i}", notebook), f"s{i}", CHAPTER) for i, notebook in enumerate(notebooks)]
@@ -56,7 +56,7 @@ def graded(course, *programs, exercise="to_kelvin"):
 
 
 def test_no_mark_changes_whatever_the_code_does_when_it_is_tried(course, tmp_path):
-    """Marks are the same as without a search, even if code inspects itself or counts its calls, or if edits loop, grow or exit."""
+    """Marks are the same as without a search, even if code inspects itself or counts its calls, or if an edit makes it loop, grow or exit."""
     attacks = (LOOKS_AT_ITSELF, LOOPS_GROWS_EXITS, DECOYS, NESTED)
     begun = time.monotonic()
     found = graded(course, *attacks)
@@ -85,12 +85,12 @@ def test_whatever_breaks_in_the_search_the_marks_stand(course, monkeypatch):
 def test_a_table_of_guesses_says_nothing_of_a_hidden_input(course):
     """If code is wrong only for a guessed hidden input, the line with the right guess is not named.
 
-    Lines are located with the search's own inputs, for which this code is right.
+    The search uses its own inputs, and the code is right for them.
     """
     checks = load_checks(course, CHAPTER)
     visible = {c.args[0].tobytes() for c in checks.dry_run("mean_kelvin", ("test_one_station",), b"")}
     plan = [c.args[0] for c in checks.plan("mean_kelvin") if c.args and c.args[0].tobytes() not in visible]
-    hidden = next(float(a.flat[0]) for a in reversed(plan) if abs(a.flat[0]) > 1e-3)  # every secret draws 0
+    hidden = next(float(a.flat[0]) for a in reversed(plan) if abs(a.flat[0]) > 1e-3)  # 0 is always drawn
     guesses = sorted({round(hidden * (1 + i / 50), 6) for i in range(-25, 25)} | {hidden})
     lines = "".join(f"    wrong = wrong or first == {guess!r}\n" for guess in guesses)
     source = f"def mean_kelvin(celsius):\n    wrong, first = False, float(np.ravel(celsius)[0])\n{lines}    return np.mean(to_kelvin(celsius), axis=-1) + wrong"

@@ -1,6 +1,6 @@
 """Test marks that were once wrong: wrong code that passed a check, and honest code that earned nothing.
 
-Each piece of code is judged in both confinements, with a right solution before and after it.
+Each piece of code is judged in both sandboxes, with a right solution before and after it.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class TestFirstAgain:
 
 @pytest.fixture(scope="module", params=["bubblewrap", "landlock"])
 def worker(request):
-    """One worker for all submissions, one after another, as in a class."""
+    """A worker that runs all submissions one after another, as in a class."""
     with open_worker(LIMITS, ["numpy"], confinement=request.param) as made:
         yield made
 
@@ -277,7 +277,7 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_code_fails_the_check_that_is_about_it(mark, name):
-    """The check fails, says why, and its points are lost."""
+    """The check for the mistake fails and says why, and its points are lost."""
     exercise, source, check, words = WRONG[name]
     verdict = mark(exercise, source)
     [result] = [one for one in verdict.checks if one.name == check]
@@ -369,13 +369,13 @@ def test_an_interrupt_between_calls_ends_nothing(worker):
     """A timer that fires while no student code runs does not end the session."""
     with closing(worker.open([CodeCell(0, "cell", LATE)])) as session:
         session.call(Call("later"))
-        # An interrupt during a call is an error of that call.
+        # If the interrupt arrives during a call, that call ends in an error.
         assert any(session.call(Call("has_sent")).value for _ in range(100_000))
         assert session.call(Call("has_sent")).value or session.call(Call("has_sent")).value
         assert session.alive
 
 
-# Parts of a student's class other than its methods.
+# Deeply nested code that is added to a student's class.
 DEEP = {
     "a method with 161 branches": f"    def many(self):\n{branches(' ' * 8)}",
     "161 branches between the methods": branches(" " * 4),
@@ -397,7 +397,7 @@ def plain(tmp_path_factory):
 
 @pytest.mark.parametrize("right", [True, False], ids=["right", "wrong"])
 def test_code_that_nests_deeply_is_graded_like_any_other(plain, worker, tmp_path, right):
-    """A class with many branches and a sum of many terms count as attempted, although recursive walks over their source fail."""
+    """A class with deeply nested code is graded as usual, although recursive walks over its source fail."""
     chapter = "ch2_index"
     checks = load_checks(plain, chapter)
     own = cell_source(plain, chapter, "Index", checks.references["Index"])
@@ -422,7 +422,7 @@ def test_code_that_nests_deeply_is_graded_like_any_other(plain, worker, tmp_path
 
 @pytest.mark.parametrize("name", [name for name, code in DEEP.items() if "def " in code])
 def test_a_deep_class_is_told_apart_from_its_stub(name):
-    """The student's additions make the class an attempt, even if all required methods are missing."""
+    """Deeply nested additions make a class count as attempted, even if its required method is still a stub."""
     stub = "class Index:\n    def find(self, word):\n        raise NotImplementedError\n"
     assert is_attempted("Index", stub, [stub + DEEP[name]], [])
     assert not is_attempted("Index", stub + DEEP[name], ["# a comment\n" + stub + DEEP[name]], [])

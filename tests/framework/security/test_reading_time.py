@@ -24,7 +24,7 @@ from autograder.pages import Card, card_html, card_text
 
 STUB = "def softmax(x):\n    pass"
 SIZE = 40_000
-SECONDS = 5  # of processor time. Each text takes a tenth of a second, but once took minutes
+SECONDS = 5  # of processor time. Reading a text takes a tenth of a second, but could once take minutes
 TEXTS = {
     "empty lines": "\n" * SIZE + "softmax = 1",
     "empty lines that do not parse": "\n" * SIZE + "softmax = = 1",
@@ -67,7 +67,7 @@ READERS = {
 
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
 def test_a_text_is_read_in_time(reader):
-    """Any text of forty thousand characters is read in a short time."""
+    """Reading any text of forty thousand characters takes a few seconds at most."""
     for name, text in TEXTS.items():
         started = time.process_time()
         reader(text)
@@ -85,7 +85,7 @@ LONG = {
 
 @pytest.mark.parametrize(("size", "frame", "part", "reader"), LONG.values(), ids=LONG)
 def test_a_long_text_is_read_in_time(size, frame, part, reader):
-    """Hundreds of thousands of characters of one kind are read in a few seconds of processor time."""
+    """Code that repeats one line for hundreds of thousands of characters is read in a few seconds of processor time."""
     text = frame.format(part * (size // len(part)))
     started = time.process_time()
     with reading_once():
@@ -94,7 +94,7 @@ def test_a_long_text_is_read_in_time(size, frame, part, reader):
 
 
 def test_a_notebook_of_copied_pictures_is_read_in_time():
-    """Each cell is read once, not once for each picture."""
+    """A notebook's cells are read once, not again for each picture."""
     cells = [
         {"cell_type": "code", "metadata": {"tags": ["picture"]}, "outputs": [], "source": f"plt.plot(x) # {n}"}
         for n in range(2000)
@@ -106,7 +106,7 @@ def test_a_notebook_of_copied_pictures_is_read_in_time():
 
 
 def test_a_students_escapes_are_nobodys_warnings():
-    """A student's code is parsed, and its warnings do not reach the terminal."""
+    """Parsing a student's code shows none of Python's warnings about it."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert parsed("softmax = '\\d'\n") is not None

@@ -1,4 +1,4 @@
-"""Test hostile tables and pictures: they gain no marks, the next notebook is graded, and one sentence describes the result."""
+"""Test that hostile tables and pictures gain no marks, get a short message, and do not affect the next notebook."""
 
 from __future__ import annotations
 
@@ -145,14 +145,14 @@ def worker():
 
 
 def asked(worker, source, look):
-    """Return the message of a check that inspects ``f`` of a notebook."""
+    """Return the message with which the check ``look`` rejects the function ``f`` that ``source`` defines."""
     with closing(worker.open([CodeCell(0, "cell 1", IMPORTS + source)])) as session:
         assert session.cells[0].error is None
         student = StudentProxy(ExerciseSession(lambda: session))
         with pytest.raises(CheckFailed) as failed:
             look(student)
     with closing(worker.open([CodeCell(0, "cell 1", "def f(table): return table")])) as session:
-        assert_matches(session.call(Call("f", (TABLE,))).value, TABLE)  # the next call is served
+        assert_matches(session.call(Call("f", (TABLE,))).value, TABLE)  # the next notebook works
     return failed.value.reason
 
 
@@ -166,7 +166,7 @@ def test_a_hostile_table_gains_nothing(worker, source, sentence):
 
 @pytest.mark.parametrize(("source", "sentence"), PLOTS.values(), ids=PLOTS.keys())
 def test_a_hostile_picture_gains_nothing(worker, source, sentence):
-    """Data that a process sends instead of a picture gains nothing either."""
+    """A hostile figure, or forged data in place of a figure, does not equal the right picture."""
     series = {"at": ["a"], "left": np.array([0.0]), "width": np.array([1.0]), "height": np.array([2.0]), "label": ""}
     right = {
         "axes": [{"bars": [series], "lines": [], "points": [], "images": [], "wedges": [], "areas": []}],

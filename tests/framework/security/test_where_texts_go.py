@@ -1,6 +1,6 @@
-"""Follow the texts that a child sends: none reaches a function that opens, imports, evaluates, compiles or starts anything.
+"""Test that no text from a child process reaches a function that opens, imports, evaluates, compiles or starts anything.
 
-An audit hook listens while values of every tag, with a marked text in each place, are decoded, compared, explained and shown.
+An audit hook listens while values of every type are decoded, compared, explained and shown. Marked texts replace those in the values.
 """
 
 import base64
@@ -68,7 +68,7 @@ listening = [False]
 
 
 def hear(event, arguments):
-    """Keep the event if one of its arguments contains the mark."""
+    """Record the event if one of its arguments contains the mark."""
     if listening[0] and event.startswith(WATCHED):
         listening[0] = False  # events that are caused by recording the arguments are ignored
         try:
@@ -89,7 +89,7 @@ def hook():
 
 
 class Listening:
-    """Listen within the block, and fail if anything was heard."""
+    """A context manager that fails if the hook recorded an event within the block."""
 
     def __enter__(self):
         heard.clear()
@@ -127,7 +127,7 @@ TREES = {
 
 
 def decoded(tree, blob):
-    """Decode as the parent does."""
+    """Decode ``tree`` and ``blob`` as the parent process does."""
     return wire.Decoder(blob, lambda tag, items: Opaque(items[0]) if tag == "o" else refuse())(tree)
 
 
@@ -137,7 +137,7 @@ def refuse():
 
 
 def texts_in(tree, path=()):
-    """Yield the path of each text in a tree, its tags included."""
+    """Yield the path of each string in ``tree``, including its tags."""
     if isinstance(tree, str):
         yield path
     elif isinstance(tree, list):
@@ -146,14 +146,14 @@ def texts_in(tree, path=()):
 
 
 def changed(tree, path, text):
-    """Return the tree with another text at ``path``."""
+    """Return ``tree`` with ``text`` at ``path``."""
     if not path:
         return text
     return [changed(part, path[1:], text) if place == path[0] else part for place, part in enumerate(tree)]
 
 
 def used(value, right):
-    """Do everything with a decoded value that grading does."""
+    """Use a decoded ``value`` in every way that grading does, with ``right`` as the expected value."""
     for expected in (right, [1, "a"], "a text", 2.5, np.arange(3), pd.DataFrame({"a": [1]})):
         for one, other in ((value, expected), (expected, value)):
             finding = None
@@ -199,7 +199,7 @@ def rendered(reason, example=""):
 
 @pytest.mark.parametrize("name", TREES)
 def test_no_text_of_a_value_is_opened_or_run(name):
-    """Each text in a value's tree is replaced with each hostile text. If the new tree can be decoded, its value is used."""
+    """If a hostile text replaces any text in a value's tree, grading the value opens and runs nothing."""
     tree, blob = TREES[name]
     right = decoded(tree, blob)
     used(right, right)  # the first use imports and compiles modules, which is not the child's doing
@@ -212,13 +212,13 @@ def test_no_text_of_a_value_is_opened_or_run(name):
                 except wire.WireError:
                     continue
                 accepted += 1
-                if accepted % 7 == 1:  # all are decoded, and every seventh is used, which takes longer
+                if accepted % 7 == 1:  # using a value takes longer than decoding it, so only every seventh is used
                     used(value, right)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_of_an_error_is_opened_or_run(text):
-    """Hostile texts are put into the fields of an error and of a cell's outcome, and into the names of a notebook."""
+    """Hostile texts in an error's fields, in a cell's outcome or in a notebook's names are neither opened nor run."""
     kinds = ["ValueError", "ImportError", "NameError", "AttributeError", "TypeError", "FileNotFoundError", text]
     rendered(
         explain(
@@ -261,7 +261,7 @@ def test_no_text_of_an_error_is_opened_or_run(text):
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_of_an_answer_is_opened_or_run(text):
-    """A whole check runs on a session whose answers contain the text: as a value, in an error, and in an object."""
+    """A whole check opens and runs nothing if an answer contains the text as a value, in an error or in an object."""
 
     def f(x):
         """Return a number."""
@@ -301,7 +301,7 @@ def test_no_text_of_an_answer_is_opened_or_run(text):
 
 @pytest.mark.parametrize("name", ["dateutil/{}", "{}", "../../../../../../../..{}"])
 def test_a_time_zone_that_is_a_pipe_does_not_stall_the_grader(tmp_path, name):
-    """Opening a pipe would wait for its other end, as with /proc/kmsg. None of these names is opened, and all are refused."""
+    """A time zone whose name leads to a pipe is refused without being opened. Opening it would block, as with /proc/kmsg."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     zone = name.format(pipe)
@@ -315,7 +315,7 @@ def test_a_time_zone_that_is_a_pipe_does_not_stall_the_grader(tmp_path, name):
 
 
 def test_every_tag_is_tried():
-    """The values above have every tag of the wire, every word of a table and every field of an error."""
+    """The tests above cover every tag of the wire format, every word in a table's tree and every field of an error."""
 
     def tags(tree):
         if isinstance(tree, list) and tree:
@@ -341,14 +341,14 @@ def test_every_tag_is_tried():
 
 
 def flat(tree):
-    """Return all texts in a tree."""
+    """Return all strings in a tree."""
     if isinstance(tree, list):
         return [text for part in tree for text in flat(part)]
     return [tree] if isinstance(tree, str) else []
 
 
 def test_the_hook_hears_what_must_not_happen(tmp_path):
-    """The same hook detects that pandas opens a file named as a time zone, an import, a compilation and an evaluation."""
+    """The same hook detects an import, an evaluation, a time zone lookup, and a file that pandas opens because a time zone names it."""
     (tmp_path / MARK).write_bytes(base64.b64decode("VFppZg=="))
     times = pd.DatetimeIndex(["2024-05-01"]).tz_localize("UTC")
     for work in (

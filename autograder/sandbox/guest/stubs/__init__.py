@@ -1,1 +1,1 @@
-"""Stubs for modules that notebooks import but that do nothing during grading."""
+"""Stubs of modules that notebooks import, but that have no effect during grading."""

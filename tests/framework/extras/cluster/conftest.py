@@ -27,7 +27,7 @@ class Daemon:
             self.process = subprocess.Popen(command, stdin=null, stdout=null, stderr=said, env=variables)
 
     def wait(self):
-        """Wait until the process is ready, and return its log line about that."""
+        """Wait until the process is ready, and return the end of the log line that says so."""
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline and self.process.poll() is None:
             found = self._ready.search(self._log.read_text())
@@ -55,7 +55,7 @@ class Daemon:
 
 
 class Cluster:
-    """The cluster of a test. ``address`` is that of its scheduler."""
+    """The cluster of a test. ``address`` is its scheduler's address."""
 
     def __init__(self, folder):
         self.folder, self.workers = folder, []
@@ -95,7 +95,7 @@ def course(tmp_path):
         code = {**RIGHT, "quiz_ch1_units": f"# student {number}\n" + RIGHT["quiz_ch1_units"]}
         if number % 3 == 1:
             code["to_kelvin"] = WRONG_SIGN
-        if number == 2:  # right for two axes and wrong for three, so the inputs drawn from the secret decide
+        if number == 2:  # right for two axes and wrong for three, so the score depends on the drawn inputs
             code["mean_kelvin"] = "def mean_kelvin(celsius):\n    return np.mean(to_kelvin(celsius), axis=1)"
         if number == 8:
             code["mean_kelvin"] = "def mean_kelvin(celsius):\n    import os\n    os._exit(3)"

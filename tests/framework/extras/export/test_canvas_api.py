@@ -1,4 +1,4 @@
-"""Test marks through Canvas's API, with a local server that answers as documented at https://canvas.instructure.com/doc/api."""
+"""Test entering marks through Canvas's API, with a local server that follows https://canvas.instructure.com/doc/api."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SECRET = "7~a-token-that-nobody-may-see"  # noqa: S105 - a token for the local s
 
 
 class CanvasServer(ThreadingHTTPServer):
-    """A course with two pages of users, one assignment and its submissions."""
+    """A local Canvas server with one course: its users, two assignments, and the submissions of the first."""
 
     daemon_threads = True
 
@@ -44,7 +44,7 @@ class CanvasServer(ThreadingHTTPServer):
         self.scores = {101: None, 202: 3.0, 303: None}
         self.times = {101: "2026-01-09T08:00:00Z", 202: "2026-01-12T09:30:00Z"}
         self.excused, self.closed, self.requests = set(), set(), []
-        self.broken = 0  # a status with which every request fails
+        self.broken = 0  # the status with which every request fails, or 0 if none fails
 
     @property
     def url(self):
@@ -53,7 +53,7 @@ class CanvasServer(ThreadingHTTPServer):
 
 
 class Answers(BaseHTTPRequestHandler):
-    """Answer the requests in the documentation, with its status codes and pages of results."""
+    """A request handler that returns the documented status codes and pages of results."""
 
     def do_GET(self):
         place = urlsplit(self.path)
@@ -127,7 +127,7 @@ class Answers(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def canvas(monkeypatch) -> Iterator[CanvasServer]:
-    """A local Canvas, and its token in the environment."""
+    """A local Canvas server, whose token is in the environment."""
     monkeypatch.setenv(TOKEN, SECRET)
     server = CanvasServer()
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
@@ -139,7 +139,7 @@ def canvas(monkeypatch) -> Iterator[CanvasServer]:
 
 
 def push(course, canvas, *options, status=0):  # noqa: F811
-    """Run the command and return its output, which never contains the token."""
+    """Run ``export --push`` and return the result, after asserting that its output does not contain the token."""
     command = ["export", CHAPTER, "--push", "canvas", "--url", canvas.url, "--course", str(course.root), *options]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == status, (done.output, done.exception)
@@ -148,7 +148,7 @@ def push(course, canvas, *options, status=0):  # noqa: F811
 
 
 def test_a_push_shows_every_change_and_sends_nothing_by_default(course, canvas):  # noqa: F811
-    """Without --send, the changes are printed and Canvas only reads."""
+    """Without --send, the changes are printed, and Canvas gets only read requests."""
     done = push(course, canvas)
     assert done.stdout == "ch1_units  ada: – → 6\nch1_units  bob: 3 → 4.5\n"
     assert "1 student with marks is not in the Canvas course: cut." in done.stderr
@@ -158,7 +158,7 @@ def test_a_push_shows_every_change_and_sends_nothing_by_default(course, canvas):
 
 
 def test_a_push_asks_and_reads_the_marks_again(course, canvas):  # noqa: F811
-    """The command needs a terminal for its question, or --yes. Afterwards, Canvas has the marks, and a second push changes nothing."""
+    """The command needs --yes, or a terminal for its question. After a push, Canvas has the marks, and a second push changes nothing."""
     assert (
         "Without a terminal, you cannot answer. To enter the marks without this question, add --yes"
         in push(course, canvas, "--send", status=2).stderr
@@ -173,7 +173,7 @@ def test_a_push_asks_and_reads_the_marks_again(course, canvas):  # noqa: F811
 
 
 def test_a_push_leaves_excused_students_and_reports_marks_that_canvas_refuses(course, canvas):  # noqa: F811
-    """An excused student stays excused. A mark that Canvas does not have afterwards is named, with status 1."""
+    """An excused student stays excused. A mark that Canvas does not accept is named, and the exit status is 1."""
     canvas.excused, canvas.closed = {101}, {202}
     done = push(course, canvas, "--send", "--yes", status=1)
     assert "1 mark left out, because the work is excused in Canvas: ada." in done.stderr
@@ -181,7 +181,7 @@ def test_a_push_leaves_excused_students_and_reports_marks_that_canvas_refuses(co
 
 
 def test_a_push_needs_the_same_points(course, canvas):  # noqa: F811
-    """If the assignment has other points in Canvas, --scale or --as-is is required."""
+    """If the assignment's maximum points differ in Canvas, --scale or --as-is is required."""
     canvas.assignment["points_possible"] = 100.0
     done = push(course, canvas, status=2)
     assert "ch1_units has 6 points in the gradebook, but 100 in Canvas. Nothing was written. Use --scale" in done.stderr
@@ -204,7 +204,7 @@ def test_what_is_wrong_with_a_push_is_one_sentence(course, canvas, options, stat
 
 
 def test_a_wrong_token_and_a_missing_one_are_reported(course, canvas, monkeypatch):  # noqa: F811
-    """The messages name the variable, and never its content."""
+    """The messages name the environment variable, but never its value."""
     monkeypatch.setenv(TOKEN, "wrong-token")
     done = push(course, canvas, status=1)
     assert f"Canvas: The token in {TOKEN} is wrong or has expired." in done.stderr
@@ -229,6 +229,6 @@ def test_a_wrong_token_and_a_missing_one_are_reported(course, canvas, monkeypatc
     ],
 )
 def test_a_canvas_that_refuses_is_one_sentence(course, canvas, status, told):  # noqa: F811
-    """Each status of the API is explained, and the command ends with status 1."""
+    """Each error status of the API is explained, and the command exits with status 1."""
     canvas.broken = status
     assert push(course, canvas, status=1).stderr == f"Canvas: {told} Then run the same command again.\n"

@@ -42,7 +42,7 @@ WORKSHEET = (
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """Ada has all points, Bob some points and a manual comment, Carl's file was broken, and Dot submitted nothing."""
+    """A course: Ada has all points, Bob has some and a manual comment, Carl's file was broken, and Dot submitted nothing."""
     made = with_book(copy_course(tmp_path_factory.mktemp("export") / "mini"))
     write_entries(made, [outcome(one) for one in (verdict("ada"), verdict("bob", mean_kelvin=1.5), ungradable("cut"))])
     with book_of(made) as book:
@@ -56,7 +56,7 @@ def course(tmp_path_factory):
 
 
 def exported(course, to, **options):
-    """Return the rows of an export, as a system reads them, and the messages."""
+    """Return the rows of an export, parsed as CSV, and the messages."""
     done = export_marks(gradebook_url(course), to, [CHAPTER], **options)
     return list(csv.reader(io.StringIO(done.data.decode("utf-8-sig"), newline=""))), done.remarks
 
@@ -112,7 +112,7 @@ def test_a_file_from_canvas_keeps_its_columns_and_takes_the_marks(course, tmp_pa
 
 
 def test_moodles_own_worksheet_takes_the_marks(course, tmp_path):
-    """Rows are matched by address, never by participant number. Manual comments become one line, and locked rows stay."""
+    """Rows are matched by address, never by participant number. Each manual comment becomes one line, and locked rows stay unchanged."""
     path = tmp_path / "worksheet.csv"
     path.write_text(WORKSHEET)
     with pytest.raises(
@@ -134,7 +134,7 @@ def test_moodles_own_worksheet_takes_the_marks(course, tmp_path):
 
 
 def test_without_its_worksheet_moodle_gets_no_participant_numbers(course):
-    """An export of one chapter is refused, because only Moodle knows its participants' numbers. Several chapters use ids and addresses."""
+    """An export of one chapter needs the worksheet, because only Moodle knows participant numbers. An export of several uses ids and addresses."""
     with pytest.raises(CourseError) as error:
         exported(course, "moodle")
     assert str(error.value) == (
@@ -207,7 +207,7 @@ def test_excused_students_and_calculated_columns_stay(course, tmp_path):
 
 
 def test_a_spreadsheet_gets_nbgraders_columns_and_what_a_blank_means(course):
-    """Each student has a row with the final state. An Excel file starts with a byte order mark."""
+    """Each student has a row with score and status. With ``bom=True``, the file starts with a byte order mark."""
     rows, _told = exported(course, "csv")
     assert rows[0][:11] == [
         "assignment",
@@ -250,7 +250,7 @@ def test_a_file_that_does_not_fit_is_one_sentence(course, tmp_path, to, text, to
 
 
 def test_two_students_with_one_id_and_another_nbgraders_gradebook_are_one_sentence(course, tmp_path):
-    """No mark goes to another student, and a gradebook with an unknown format is not changed."""
+    """Two students with the same id end the export, and a gradebook with an unknown format is not changed."""
     book = tmp_path / "gradebook.db"
     book.write_bytes((course.root / "gradebook.db").read_bytes())
     with sqlite3.connect(book) as database:

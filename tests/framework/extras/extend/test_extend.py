@@ -1,4 +1,4 @@
-"""Tests of extensions and late penalties: before and after a submission, in marks, on the page and in the log."""
+"""Tests that extensions and late penalties change the marks, the feedback page and the log."""
 
 import datetime as dt
 import json
@@ -20,7 +20,7 @@ PENALTY = "c.Course.late_penalty = {'per_day': 0.1, 'at_most': 0.5}\n"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A course with a due date and a penalty. Both students submitted 30 hours late, and a third one not at all."""
+    """A course with a due date and a penalty. Two students submitted 30 hours late, and a third did not submit."""
     course = with_book(copy_course(tmp_path_factory.mktemp("late") / "mini", config=PENALTY))
     with book_of(course) as book:
         book.update_or_create_assignment(CHAPTER, duedate="2026-02-01 10:00:00 UTC")
@@ -33,7 +33,7 @@ def made(tmp_path_factory):
 
 
 def grade(course):
-    """Grade the class as the next command would."""
+    """Load the course again, as a new command does, and return each student's verdict."""
     course = load_course(course.root)
     return {v.student: v for v in grade_class(course, CHAPTER, handed_in(course, CHAPTER))}
 
@@ -64,7 +64,7 @@ def test_a_penalty_grows_with_each_started_day(made):
 
 
 def test_an_extension_counts_at_once(made):
-    """After a submission, the penalty is computed again, and the page, the table and the log show the extension."""
+    """If an extension follows a submission, the penalty is computed again, and the page, the table and the log show the extension."""
     _, said = invoke(made, "extend", CHAPTER, "ada", "24h")
     assert said == "ada has an extension of 1 day for ch1_units."
     assert (marks(made)["ada"]["score"], marks(made)["ada"]["extension_hours"]) == (5.4, 24.0)
@@ -83,7 +83,7 @@ def test_the_next_run_has_nothing_left_to_do(made):
 
 
 def test_an_extension_before_a_submission_is_kept(made):
-    """An extension for a student without a submission counts once the submission is graded."""
+    """An extension that is granted before a submission takes effect when the submission is graded."""
     _, said = invoke(made, "extend", CHAPTER, "cyd", "2d")
     assert (
         said == "cyd has an extension of 2 days for ch1_units. The extension takes effect when a submission is graded."
@@ -97,7 +97,7 @@ def test_an_extension_before_a_submission_is_kept(made):
 
 
 def test_a_file_of_extensions_is_checked_as_a_whole(made, tmp_path):
-    """A file is entered if every line is right. Otherwise the message names each wrong line, and nothing changes."""
+    """A file of extensions is entered only if every line is right. Otherwise, the message names each wrong line, and nothing changes."""
     path = tmp_path / "extensions.csv"
     path.write_text(f"Chapter,Student,Extension\n{CHAPTER},ada,soon\n{CHAPTER},bob,1w\n{CHAPTER},bob,2w\n")
     _, said = invoke(made, "extend", "--from", path, status=2)
@@ -136,7 +136,7 @@ def test_a_penalty_that_means_nothing_is_rejected(tmp_path, config, sentence):
 
 
 def test_two_rules_for_penalties_are_rejected(tmp_path):
-    """The course's setting and a plugin of its own contradict each other, so the course must remove one."""
+    """A course that sets both a late penalty and its own penalty plugin is rejected."""
     both = f"{PENALTY}c.AssignLatePenalties.plugin_class = 'late.Mine'\n"
     course = with_book(copy_course(tmp_path / "mini", config=both))
     hand_in(course, "ada", document(course))
@@ -145,7 +145,7 @@ def test_two_rules_for_penalties_are_rejected(tmp_path):
 
 
 def test_a_length_of_time_has_a_unit():
-    """Minutes, hours, days and weeks can be combined. Anything else is an error."""
+    """A duration combines minutes, hours, days and weeks. Any other text is an error."""
     assert parse_duration("1d 12h") == dt.timedelta(hours=36)
     assert parse_duration("90m") == dt.timedelta(minutes=90)
     for text in ("48", "h", "-2d", "2 days", "", "400d"):
@@ -154,7 +154,7 @@ def test_a_length_of_time_has_a_unit():
 
 
 def test_nbgraders_own_command_takes_off_the_same(tmp_path):
-    """`nbgrader autograde` uses the course's penalty, with the extension, as `autograder grade` does."""
+    """`nbgrader autograde` applies the course's penalty and extensions like `autograder grade`."""
     course = with_book(copy_course(tmp_path / "mini", config=PENALTY))
     with book_of(course) as book:
         book.update_or_create_assignment(CHAPTER, duedate="2026-02-01 10:00:00 UTC")

@@ -33,13 +33,13 @@ def landlock():
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """The mini course with a secret of its own."""
+    """The mini course with its own secret."""
     return copy_course(tmp_path_factory.mktemp("gradescope") / "mini", files={".course_secret": f"{SECRET}\n"})
 
 
 @pytest.fixture(scope="module")
 def archive(course):
-    """The zip that the command creates."""
+    """The zip file that ``autograder gradescope`` creates."""
     path = course.root.parent / "ch1.zip"
     done = CliRunner().invoke(app, ["gradescope", CHAPTER, "--output", str(path), "--course", str(course.root)])
     assert done.exit_code == 0, done.output
@@ -49,7 +49,7 @@ def archive(course):
 
 @pytest.fixture
 def container(archive, tmp_path):
-    """The folder ``/autograder`` as Gradescope creates it, in another place. A variable tells the scripts where."""
+    """A copy of the folder ``/autograder`` that Gradescope creates. An environment variable tells the scripts where it is."""
     root = tmp_path / "autograder"
     for name in ("source", "submission", "results"):
         (root / name).mkdir(parents=True)
@@ -62,9 +62,9 @@ def container(archive, tmp_path):
 
 
 def run(root):
-    """Run what Gradescope runs, with this interpreter. Return the exit status, the output for instructors, and the results."""
+    """Run the script that Gradescope runs, with this interpreter. Return the exit status, the output for instructors, and the results."""
     variables = {"PATH": os.environ["PATH"], "AUTOGRADER_ROOT": str(root), "AUTOGRADER_PYTHON": sys.executable}
-    (root / "results" / "results.json").write_text('{"score": 99}')  # left by another submission
+    (root / "results" / "results.json").write_text('{"score": 99}')  # left by an earlier submission
     command = ["bash", str(root / "run_autograder")]
     done = subprocess.run(command, cwd=root, env=variables, capture_output=True, text=True, check=False)
     results = root / "results" / "results.json"
@@ -78,12 +78,12 @@ def total(results):
 
 
 def shown(results):
-    """Return what a student reads before grades are published."""
+    """Return the text that a student sees before grades are published."""
     return "\n".join(f"{t['name']}\n{t.get('output', '')}" for t in results["tests"] if t["visibility"] == "visible")
 
 
 def test_the_zip_is_what_gradescope_asks_for(archive):
-    """The zip's two scripts are at the top and executable, the zip is private, and its requirements are pinned."""
+    """The zip's two scripts are executable and at the top level, the zip is private, and its requirements are pinned."""
     assert stat.S_IMODE(archive.stat().st_mode) == 0o600
     with zipfile.ZipFile(archive) as file:
         modes = {name: file.getinfo(name).external_attr >> 16 for name in ("setup.sh", "run_autograder")}
@@ -99,7 +99,7 @@ def test_the_zip_is_what_gradescope_asks_for(archive):
 @needs_landlock
 @pytest.mark.slow
 def test_partial_credit_and_who_sees_what(container):
-    """A wrong exercise loses its points. Hidden checks are shown after publication, and the message is shown at once."""
+    """A wrong exercise loses its points. Hidden checks are shown after publication, and the message about the mistake is shown at once."""
     notebook = document(copy_of(container), **{**RIGHT, "to_kelvin": WRONG_SIGN})
     (container / "submission" / "mine.ipynb").write_bytes(document_bytes(notebook))
     status, said, results = run(container)
@@ -124,7 +124,7 @@ def copy_of(container):
 @needs_landlock
 @pytest.mark.slow
 def test_no_code_of_a_student_reads_the_checks_or_writes_the_results(container):
-    """A notebook that looks for the secret, the solutions and the results finds none of them, and keeps its own marks."""
+    """A notebook that looks for the secret, the solutions and the results finds none of them, and gets only the marks that it earned."""
     spy = (
         "import os\nfound = []\n"
         f"for path in ['{container}/source/secret', '{container}/source/course/solutions/{CHAPTER}.py', "
@@ -154,7 +154,7 @@ def test_no_code_of_a_student_reads_the_checks_or_writes_the_results(container):
     ],
 )
 def test_what_cannot_be_graded_has_no_score(container, breaks, status, told, hidden):
-    """No score is reported, not even 0. The student reads what to do, and the instructors read why."""
+    """A submission that cannot be graded has no score, not even 0. The student reads what to do, and the instructors read why."""
     if breaks == "no notebook":
         (container / "submission" / f"{CHAPTER}.ipynb").write_bytes(b"{cut")
     elif breaks == "the course":
@@ -171,7 +171,7 @@ def test_what_cannot_be_graded_has_no_score(container, breaks, status, told, hid
 
 
 def test_a_python_that_is_not_there_leaves_no_results(container):
-    """If the setup failed, the outcome of another submission is removed, and the instructors read where to look."""
+    """If the setup failed, an earlier submission's results are removed, and the instructors read where to look."""
     (container / "source" / "autograder" / "extras" / "gradescope" / "container.py").unlink()
     code, said, results = run(container)
     assert (code, results) == (1, None)
@@ -189,7 +189,7 @@ def test_a_python_that_is_not_there_leaves_no_results(container):
     ],
 )
 def test_the_notebook_that_is_meant(tmp_path, files, wanted):
-    """The notebook with the chapter's name is chosen in any folder, or else the only one. Unclear cases are reported."""
+    """The notebook with the chapter's name is chosen from any folder. If none has that name, the only notebook is chosen."""
     for name in files:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("{}")
@@ -198,7 +198,7 @@ def test_the_notebook_that_is_meant(tmp_path, files, wanted):
 
 
 def test_a_package_that_is_not_here_is_said(tmp_path):
-    """A version that Gradescope could not install gives one sentence and no zip file."""
+    """If a package of the course is not installed here, the command says how to install it, and creates no zip file."""
     course = copy_course(tmp_path / "mini")
     with (course.root / "course_config.py").open("a") as file:
         file.write('c.Course.packages = ["numpy", "nosuchpackage"]\n')

@@ -1,4 +1,4 @@
-"""Create submissions that only know the visible cases of an exercise, and find the hidden tests of the source that they fail."""
+"""Create submissions that only know the visible cases of an exercise, and find the source's hidden tests that they fail."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def {name}(*args, **kwargs):
 
 
 def hard_coded(chapter: NewChapter, exercise: Exercise) -> str | None:
-    """Return a cell that only passes the visible tests of ``exercise``, or None if there is none."""
+    """Return the code of a cell that passes only the visible tests of ``exercise``, or None if no such code is found."""
     if exercise.answers:
         return _other_answers(chapter, exercise)
     known: dict[str, str] = {}
@@ -55,7 +55,7 @@ def hard_coded(chapter: NewChapter, exercise: Exercise) -> str | None:
 
 
 def failed_hidden_tests(chapter: NewChapter, exercise: Exercise, code: str) -> set[str]:
-    """Return the locations of hidden tests of ``exercise`` that ``code`` fails in the source, and "visible" if it fails a visible one."""
+    """Return the locations of the hidden tests of ``exercise`` that ``code`` fails, and "visible" if it fails a visible test."""
     names: dict[str, Any] = {}
     exec(code, names)  # noqa: S102 - the submission made above
     if exercise.answers:
@@ -72,7 +72,7 @@ def _play(
     before_test: Callable[[Test], Any] = lambda _: None,
     after_test: Callable[[], Any] = lambda: None,
 ) -> set[str]:
-    """Run the source with another version of one exercise, and return which of its tests fail."""
+    """Run the source notebook with a replaced solution of ``exercise``, and return which of the exercise's tests fail."""
     failed: set[str] = set()
     names: dict[str, Any] = {"__name__": "source", "__autotest__": lambda *_: None}
     mine = {(c.test.where, c.test.hidden) for c in chapter.checks_of(exercise.name)}
@@ -102,7 +102,7 @@ def _play(
 
 
 def _other_answers(chapter: NewChapter, exercise: Exercise) -> str | None:
-    """Return a cell that gives every answer one simple wrong value that passes the visible tests, or None if there is none."""
+    """Return a cell that sets every answer to the same wrong value and passes the visible tests, or None if no value does."""
     for value in (0, 1, -1, 2.5, "", "x", [], [0], (), {}, True, False):
         code = "\n".join(f"{name} = {value!r}" for name in exercise.answers)
         failed = failed_hidden_tests(chapter, exercise, code)

@@ -1,4 +1,4 @@
-"""Create instructors' notebooks for nbgrader and Otter, in the form of those tools' own examples."""
+"""Create instructors' notebooks for nbgrader and Otter, like those tools' own examples."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ PYTHON = {"kernelspec": {"name": "python3", "display_name": "Python 3", "languag
 
 
 def write(path: Path, cells: list[dict[str, Any]], **more: Any) -> Path:
-    """Write a notebook of these cells."""
+    """Write a notebook with ``cells`` to ``path``."""
     document = {"cells": cells, "metadata": PYTHON, "nbformat": 4, "nbformat_minor": 5, **more}
     path.write_text(json.dumps(document), encoding="utf-8")
     return path
 
 
 def cell(kind: str, source: str, shown: str | None = None, **marks: Any) -> dict[str, Any]:
-    """Return a cell with nbgrader's ``marks``. ``shown`` is the output of its last expression."""
+    """Return a cell with ``marks`` in its nbgrader metadata. ``shown`` is the output of its last expression."""
     metadata = (
         {"nbgrader": {"grade": False, "solution": False, "locked": False, "schema_version": 3, **marks}}
         if marks
@@ -31,7 +31,7 @@ def cell(kind: str, source: str, shown: str | None = None, **marks: Any) -> dict
 
 
 def raw(source: str) -> dict[str, Any]:
-    """Return a cell that separates Otter's blocks."""
+    """Return a raw cell, which separates Otter's blocks."""
     return cell("raw", source)
 
 

@@ -1,4 +1,4 @@
-"""Tests that no hidden test is lost: submissions that know only the visible cases fail the same tests as in the source."""
+"""Tests that no hidden test is lost: a submission that knows only the visible cases fails the same tests as before the import."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ HELPERS = [
     # a value that cannot leave the notebook
     answer("f", "import fractions\nclass Box:\n    def __init__(self, x):\n        self.x = x\nbox = Box(fractions.Fraction(1, 3))"),
     hidden("t-f", "assert box is not None", "assert box.x.denominator == 3"),
-    # nose, which no current Python can install
+    # nose, which cannot be installed for any current Python
     answer("g", "def even(n):\n    return 2 * n"),
     hidden("t-g", "assert_equal(even(1), 2)", "for n in range(9):\n    assert_true(even(n) % 2 == 0, n)\n    assert_equal(even(n), n + n)"),
 ]  # fmt: skip
@@ -65,7 +65,7 @@ NOTEBOOKS = {
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_hard_coded_visible_cases_fail_what_they_failed_in_the_source(tmp_path, name):
-    """A submission that only knows the visible cases fails the checks made from the hidden tests that it failed in the source."""
+    """If a submission fails a hidden test in the source, it also fails a check that was made from this test."""
     course = copy_course(tmp_path / "course")
     (tmp_path / "bottles.txt").write_text("green blue red")
     told = import_notebook(course, write(tmp_path / "n.ipynb", NOTEBOOKS[name]), unsafe_local=False)
@@ -94,7 +94,7 @@ def test_hard_coded_visible_cases_fail_what_they_failed_in_the_source(tmp_path, 
 
 
 def test_a_hidden_test_that_is_left_out_is_listed(tmp_path):
-    """A hidden test that fails on the notebook's own solutions is named with its error, and its points are accounted for."""
+    """A hidden test that fails on the notebook's own solutions is named with its error, and its points are kept."""
     course = copy_course(tmp_path / "course")
     cells = [answer("a", DOUBLE), hidden("t", "assert double(1) == 2", "import no_such_package\nassert double(2) == 4")]
     told = import_notebook(course, write(tmp_path / "n.ipynb", cells))

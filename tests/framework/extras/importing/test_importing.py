@@ -25,13 +25,13 @@ BOTTLES = "green blue red"
 
 
 def _shown(page: str) -> str:
-    """Return the output of the command that a page of the documentation shows."""
+    """Return the output of ``autograder import`` that a page of the documentation shows."""
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     return text.partition("```console\n$ autograder import")[2].partition("\n")[2].partition("\n```")[0]
 
 
 def _brought_in(tmp_path: Path, name: str, cells: list) -> tuple:
-    """Return a course with the chapter ``name``, and the report on it."""
+    """Import ``cells`` as the chapter ``name``. Return the course and the report."""
     course = copy_course(tmp_path / "course")
     folder = tmp_path / "theirs"
     folder.mkdir()
@@ -42,7 +42,7 @@ def _brought_in(tmp_path: Path, name: str, cells: list) -> tuple:
 
 
 def _marks(course, chapter: str, tmp_path: Path) -> list[tuple]:
-    """Return the scores and the maximum score of the solved and the blank notebook."""
+    """Return the score and the maximum score of the solved notebook, then those of the blank one."""
     solved = solved_notebook(course, chapter, reference_code(course, chapter))
     paths = [write_notebook(tmp_path / "solved.ipynb", solved)]
     paths.append(write_notebook(tmp_path / "blank.ipynb", blank_notebook(course, chapter)))
@@ -120,14 +120,14 @@ def test_a_notebook_for_otter(tmp_path):
     assert text == _shown("coming-from-otter.md")
     assert "missing.csv is in the notebook's list of files, but there is no such file next to the notebook." in text
     assert "(q1): 2 points divided equally among 2 tests, as in Otter." in text
-    # A visible test without an equivalent assertion stays visible: it runs unchanged, next to the student's variables.
+    # A visible test without an equivalent assertion stays visible and runs unchanged, among the student's variables.
     assert 'student.probe(Q2_CELL_22, "here", NameReference("names"))' in checks
     assert "Let checks look at the variables here." in sources[1] + sources[2]
     assert not any("def test_many" in source for source in sources)
 
 
 def test_the_quickstart_of_nbgrader(tmp_path):
-    """The course that `nbgrader quickstart` creates is imported completely, with its expected errors and its use of `del`."""
+    """The course that `nbgrader quickstart` creates is imported completely, including tests that expect errors or use `del`."""
     theirs = Path(find_spec("nbgrader").origin).parent / "docs" / "source" / "user_guide" / "source" / "ps1"
     course = copy_course(tmp_path)
     told = import_notebook(course, theirs / "problem1.ipynb")
@@ -253,7 +253,7 @@ def test_names_of_the_source_are_never_code(tmp_path):
 
 
 def test_a_file_that_students_are_to_read_is_there(tmp_path):
-    """A solution that reads a file finds it next to the notebook, even if only a text cell names it."""
+    """A file that a solution reads is copied next to the notebook, even if only a text cell and the solution name it."""
     cells = [
         cell("markdown", "# Bottles"),
         *question(

@@ -1,4 +1,4 @@
-"""Tests of a notebook's dependencies, and of problems that affect one question instead of the whole notebook."""
+"""Tests that a notebook's dependencies are imported, and that a problem in one question does not affect the others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _test(name, code, points=1):
 
 
 def test_names_star_imports_and_modules_come_along(tmp_path):
-    """The chapter has names from test cells and manual answers, star imports, and modules in and below the notebook's folder."""
+    """An imported chapter has names from test cells and manual answers, star imports, and modules in and below the notebook's folder."""
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools" / "areas.py").write_text("def area(a, b):\n    return a * b\n")
     (tmp_path / "units.py").write_text("METER = 1\n")
@@ -47,7 +47,7 @@ def test_names_star_imports_and_modules_come_along(tmp_path):
 
 
 def test_what_fails_costs_one_question(tmp_path):
-    """A missing package, a network call and cells that are meant to fail do not affect the rest of the notebook."""
+    """A missing package, a network call and cells that are meant to fail do not affect the other questions."""
     cells = [
         cell("code", "import numpy as np\nimport no_such_package\nfrom urllib.request import urlopen"),
         cell("code", "pair = (1, 2)\npair[0] = 3"),
@@ -76,7 +76,7 @@ def test_what_fails_costs_one_question(tmp_path):
 
 
 def test_two_notebooks_may_have_exercises_of_the_same_name(tmp_path):
-    """Two homework notebooks both have a question q2 and a function. Each chapter has its own, with its own marks."""
+    """If two homework notebooks use the same exercise names, each chapter has its own exercises and marks."""
     cells = [
         *question("name: q2", "Set `x`.", [cell("code", "x = 3 # SOLUTION")], [cell("code", "x", "3")]),
         *question("name: q3", "Write `double`.", [cell("code", "def double(x):\n    return 2 * x # SOLUTION")],

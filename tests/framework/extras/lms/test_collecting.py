@@ -1,7 +1,7 @@
-"""Test collecting downloads from Canvas and Moodle in ``submitted/``.
+"""Test collecting downloads from Canvas and Moodle into ``submitted/``.
 
-The file names are those of the systems' own code: for Canvas in ``ContentZipper#get_filename`` and ``#add_upload_submission``
-(``lib/content_zipper.rb`` of https://github.com/instructure/canvas-lms), Moodle in the class ``downloader``
+The file names follow the systems' own code. For Canvas, it is ``ContentZipper#get_filename`` and ``#add_upload_submission``
+(``lib/content_zipper.rb`` of https://github.com/instructure/canvas-lms). For Moodle, it is the class ``downloader``
 (``mod/assign/classes/downloader.php`` of https://github.com/moodle/moodle). The worksheet has the columns of ``mod/assign/gradingtable.php``.
 """
 
@@ -50,14 +50,14 @@ def course(tmp_path):
 
 @pytest.fixture
 def notebook(course):
-    """The bytes of a solved notebook, with a different comment for each number."""
+    """A function that returns a solved notebook as bytes, with ``number`` in a comment."""
     return lambda number=0: document_bytes(
         document(course, **{**RIGHT, "to_kelvin": f"{RIGHT['to_kelvin']}  # {number}"})
     )
 
 
 def packed(files):
-    """Return a zip file of ``files``, by name, as bytes."""
+    """Return the bytes of a zip file that contains ``files``, a dictionary of contents by name."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
@@ -79,12 +79,12 @@ def submitted(course):
 
 
 def by_student(done):
-    """Return the results by student."""
+    """Return the results ``done`` as a dictionary by student."""
     return {one.student: one for one in done}
 
 
 def test_a_download_from_canvas_reaches_the_right_students(course, notebook, tmp_path):
-    """Students are found by LMS id, else by name. Attempts keep their order, a late attempt is late, and a second run changes nothing."""
+    """Students are found by LMS id, or else by name. The last attempt counts, LATE sets a late time, and a second run changes nothing."""
     path = download(
         tmp_path,
         {
@@ -118,7 +118,7 @@ def test_a_download_from_canvas_reaches_the_right_students(course, notebook, tmp
 
 
 def test_a_later_download_replaces_and_an_older_one_does_not(course, notebook, tmp_path):
-    """The file with the higher number in Canvas counts. A corrected time stays, and a later attempt in time is not late."""
+    """The attempt with the higher number in Canvas counts. A corrected time stays, and a later attempt without LATE is not late."""
     first = download(tmp_path, {f"byronada_LATE_101_7_{CHAPTER}.ipynb": notebook(1)})
     [one] = collect(course, CHAPTER, first, "canvas")
     stamp = course.root / "submitted" / "ada" / CHAPTER / "timestamp.txt"
@@ -151,7 +151,7 @@ def test_a_notebook_that_came_in_another_way_is_kept(course, notebook, tmp_path)
 
 
 def test_a_download_from_moodle_reaches_the_right_students(course, notebook, tmp_path):
-    """Folders of Moodle 3 and 4, and file names without folders, are matched by name. Their numbers are not LMS ids."""
+    """Folders of Moodle 3 and 4, and file names without folders, are matched by name. The numbers in them are not LMS ids."""
     path = download(
         tmp_path,
         {
@@ -169,7 +169,7 @@ def test_a_download_from_moodle_reaches_the_right_students(course, notebook, tmp
 
 
 def test_moodles_worksheet_says_who_is_who_and_when(course, notebook, tmp_path, monkeypatch):
-    """Two students with one name need the worksheet, which has addresses and times."""
+    """The worksheet, which has addresses and times, is needed to identify two students with the same name."""
     monkeypatch.setenv("TZ", "UTC")
     enter_roster(course, [Person("ada2", "Ada", "Byron", "ada2@x.org")])
     names = [f"Ada Byron_{number}_assignsubmission_file_/{CHAPTER}.ipynb" for number in (31, 32)]
@@ -192,7 +192,7 @@ def test_moodles_worksheet_says_who_is_who_and_when(course, notebook, tmp_path, 
 
 
 def test_what_is_there_is_listed_if_no_notebook_can_be_meant(course, notebook, tmp_path):
-    """If a student has no notebook, or two possible ones, the message lists the files. Other students are collected."""
+    """If a student has no notebook, or two that are possible, the message lists the files. Other students' notebooks are collected."""
     path = download(
         tmp_path,
         {
@@ -216,7 +216,7 @@ def test_what_is_there_is_listed_if_no_notebook_can_be_meant(course, notebook, t
 
 
 def test_unknown_students_are_listed_and_entered_only_with_add(course, notebook, tmp_path):
-    """A student with the same name but another LMS id is unknown. With --add they are entered once."""
+    """A student with a known name but a different LMS id is unknown. With --add, unknown students are entered once."""
     names = [f"kentned_500_8_{CHAPTER}.ipynb", f"newnora_501_9_{CHAPTER}.ipynb", "readme.txt"]
     path = download(tmp_path, dict.fromkeys(names, notebook(1)))
     command = ["collect", CHAPTER, str(path), "--from", "canvas", "--course", str(course.root)]
@@ -261,7 +261,7 @@ def test_a_roster_from_canvas_names_those_who_are_added(course, notebook, tmp_pa
 
 
 def test_a_folder_is_read_without_following_links(course, notebook, tmp_path):
-    """Folders and files are matched by id, address and name. Times are kept, and a link is not read."""
+    """Folders and files are matched by id, address or name. Timestamps are kept, and links are not followed."""
     folder = tmp_path / "handed in"
     for name, number in {"ada": 1, "bob@x.org": 2, "Dot Kay": 3}.items():
         (folder / name / "deep").mkdir(parents=True)
@@ -287,7 +287,7 @@ def test_a_folder_is_read_without_following_links(course, notebook, tmp_path):
 
 
 def linked(name, target):
-    """Return a zip file with a link."""
+    """Return the bytes of a zip file that contains a link called ``name`` to ``target``."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
         info = zipfile.ZipInfo(name)
@@ -324,7 +324,7 @@ def test_a_hostile_zip_file_hurts_nobody(course, notebook, tmp_path, kind):
 
 
 def test_zip_files_in_zip_files_end_somewhere(course, tmp_path):
-    """Four levels of nested zip files are too many, and a damaged zip file is reported as such."""
+    """A zip file inside three others is rejected, and so are over a hundred zip files. A damaged zip file counts as an ordinary file."""
     data = b"PK not a zip file"
     files = {"rossbob_102_2_broken.zip": data}
     for _ in range(5):
@@ -362,7 +362,7 @@ def test_an_unpacked_download_is_read_like_the_zip_file(course, notebook, tmp_pa
     ],
 )  # fmt: skip
 def test_a_download_that_does_not_fit_is_one_sentence(course, tmp_path, files, system, told):
-    """The message says what is there, and which system it may come from."""
+    """The message says what the download contains, or which system it may come from."""
     path = tmp_path / "none.zip"
     if files is not None:
         path.write_bytes(files if isinstance(files, bytes) else packed(files))
@@ -380,7 +380,7 @@ def test_four_hundred_submissions_are_collected_once(course, notebook, tmp_path)
 
 
 def test_the_real_times_come_from_canvas(course, notebook, tmp_path, canvas):  # noqa: F811
-    """With --url, each submission gets the time that the API has, and a second run with the same times changes nothing."""
+    """With --url, each submission gets the time that the API returns, and a second run with the same times changes nothing."""
     pytest.importorskip("canvasapi")
     path = download(
         tmp_path, {f"byronada_101_1_{CHAPTER}.ipynb": notebook(1), f"rossbob_LATE_202_2_{CHAPTER}.ipynb": notebook(2)}
@@ -400,7 +400,7 @@ def test_the_real_times_come_from_canvas(course, notebook, tmp_path, canvas):  #
 
 
 def test_a_record_that_collect_did_not_write_counts_for_nothing(course, notebook, tmp_path):
-    """A student can submit any file through the exchange. A record without the course's signature changes nothing."""
+    """A collection record without the course's signature is ignored, because a student can submit one through the exchange."""
     path = download(tmp_path, {f"byronada_101_1_{CHAPTER}.ipynb": notebook(1)})
     collect(course, CHAPTER, path, "canvas")
     record = course.root / "submitted" / "ada" / CHAPTER / RECORD
@@ -417,7 +417,7 @@ def test_a_record_that_collect_did_not_write_counts_for_nothing(course, notebook
 
 
 def test_two_new_students_with_one_name_stay_unknown(course, notebook, tmp_path):
-    """If two new students have the same name, neither gets an id made from it. With the worksheet, each gets a different id."""
+    """If two new students have the same name, neither gets an id that is derived from it. With the worksheet, each gets a different id."""
     files = {f"New Nora_{i}_assignsubmission_file_/{CHAPTER}.ipynb": notebook(i) for i in (4, 5)}
     path = download(tmp_path, files)
     assert [one.status for one in collect(course, CHAPTER, path, "moodle", add=True)] == ["unknown", "unknown"]

@@ -1,4 +1,4 @@
-"""Test the feedback for Canvas and Moodle, read as those systems read it."""
+"""Test the feedback zip files for Canvas and Moodle, whose file names are parsed as those systems parse them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.mini import CHAPTER, RIGHT, WRONG_SIGN, document, hand_in
 
 
 def returned(course, monkeypatch, system, status=0):  # noqa: F811
-    """Return the files of the zip file by name, and the command's output."""
+    """Create the feedback zip file for ``system``. Return its files by name, and the command's output."""
     monkeypatch.chdir(course.root)
     done = CliRunner().invoke(app, ["feedback", CHAPTER, "--zip", "--for", system])
     assert done.exit_code == status, (done.output, done.exception)
@@ -28,12 +28,12 @@ def returned(course, monkeypatch, system, status=0):  # noqa: F811
 
 
 def canvas_reads(name):
-    """Return user and file, the way ``Assignment#infer_comment_context_from_filename`` of Canvas does."""
+    """Return the numbers of the user and the file in ``name``, as Canvas's ``Assignment#infer_comment_context_from_filename`` does."""
     return tuple([part for part in name.split("_") if re.fullmatch(r"\d+", part)][:2])
 
 
 def moodle_reads(path):
-    """Return participant, plugin and file, the way ``assignfeedback_file_zip_importer::is_valid_filename_for_import`` of Moodle does."""
+    """Return the participant, plugin and file in ``path``, as Moodle's ``assignfeedback_file_zip_importer::is_valid_filename_for_import`` does."""
     folder, _, rest = path.partition("/")
     info = folder.split("_", 4)
     assert len(info) >= 4
@@ -42,7 +42,7 @@ def moodle_reads(path):
 
 
 def test_canvas_takes_the_graded_notebooks_back(course, notebook, tmp_path, monkeypatch):  # noqa: F811
-    """Each file name has the two numbers of the download, and the student's file is a notebook with the gradebook's marks."""
+    """Each file has the same name as in the download, and the notebook in it shows the gradebook's marks."""
     wrong = json.dumps(document(course, **{**RIGHT, "to_kelvin": WRONG_SIGN}))
     names = [
         f"byronada_101_5001_{CHAPTER}-1.ipynb",
@@ -77,7 +77,7 @@ def test_canvas_takes_the_graded_notebooks_back(course, notebook, tmp_path, monk
 
 
 def test_moodle_takes_the_pages_back(course, notebook, tmp_path, monkeypatch):  # noqa: F811
-    """Each page is in the folder of the download, with and without the last `_`. The same pages give the same bytes."""
+    """Each page is in the student's folder from the download, whether or not its name ends with `_`. A second run gives the same bytes."""
     folders = ["Ada Byron_31_assignsubmission_file_", "Bob Ross_32_assignsubmission_file"]
     collect(
         course, CHAPTER, download(tmp_path, {f"{folder}/{CHAPTER}.ipynb": notebook() for folder in folders}), "moodle"
@@ -98,7 +98,7 @@ def test_moodle_takes_the_pages_back(course, notebook, tmp_path, monkeypatch):  
 
 
 def test_feedback_that_is_not_graded_is_left_out(course, notebook, tmp_path, monkeypatch):  # noqa: F811
-    """A submission that arrived after grading is named, and the others are packed."""
+    """A submission that is not graded yet is named, and the zip file contains only the other pages."""
     folders = ["Ada Byron_31_assignsubmission_file_", "Bob Ross_32_assignsubmission_file_"]
     files = {f"{folder}/{CHAPTER}.ipynb": notebook(i) for i, folder in enumerate(folders)}
     path = download(tmp_path, files)
@@ -111,6 +111,6 @@ def test_feedback_that_is_not_graded_is_left_out(course, notebook, tmp_path, mon
 
 @pytest.mark.parametrize("options", [["--zip"], ["--for", "canvas"]])
 def test_a_zip_file_needs_its_system(course, options):  # noqa: F811
-    """If one of the two options is missing, the message shows both."""
+    """If either --zip or --for is missing, the message asks for both."""
     done = CliRunner().invoke(app, ["feedback", CHAPTER, *options, "--course", str(course.root)])
     assert (done.exit_code, done.stderr) == (2, "Use --zip and --for together, such as --zip --for canvas.\n")

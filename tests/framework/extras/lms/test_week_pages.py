@@ -1,4 +1,4 @@
-"""Run every command on the pages "A week with Canvas" and "A week with Moodle", with files like those of the systems."""
+"""Run every command on the pages "A week with Canvas" and "A week with Moodle", with files like those that the systems create."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BLOCK = re.compile(r"^```\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def commands(page):
-    """Return the commands of a page, with the mini course's chapter."""
+    """Return the commands on a page, adapted to the mini course's chapter."""
     text = (ROOT / "docs" / f"week-with-{page}.md").read_text(encoding="utf-8")
     lines = [line for block in BLOCK.findall(text) for line in block.splitlines()]
     assert len(lines) >= 7
@@ -31,7 +31,7 @@ def commands(page):
 
 
 def follow(page, folder, home, **replaced):
-    """Run the commands of a page in ``folder``. All of them work."""
+    """Run the commands on a page in ``folder``, and assert that all of them succeed."""
     for program, *arguments in commands(page):
         words = [replaced.get(word, word) for word in arguments]
         if program == "nbgrader":
@@ -53,7 +53,7 @@ def course(tmp_path, monkeypatch):
 
 
 def download(course, names):
-    """Write the zip file of a system: one right solution, and one with a mistake."""
+    """Write a zip file like a system's, with one right solution and one with a mistake under ``names``."""
     work = [document(course, **RIGHT), document(course, **{**RIGHT, "to_kelvin": WRONG_SIGN})]
     with zipfile.ZipFile("submissions.zip", "w") as archive:
         for name, one in zip(names, work, strict=True):
@@ -62,7 +62,7 @@ def download(course, names):
 
 @pytest.mark.slow
 def test_a_week_with_canvas(course, canvas, tmp_path, monkeypatch):  # noqa: F811
-    """From the class list to marks in Canvas, by file and by API, and a zip file with both graded notebooks."""
+    """The page's commands enter the class list, put the marks into Canvas by file and by API, and pack both graded notebooks."""
     pytest.importorskip("canvasapi")
     monkeypatch.setenv(TOKEN, SECRET)
     names = [f"byronada_101_5001_{CHAPTER}.ipynb", f"rossbob_202_5002_{CHAPTER}-1.ipynb"]
@@ -81,7 +81,7 @@ def test_a_week_with_canvas(course, canvas, tmp_path, monkeypatch):  # noqa: F81
 
 @pytest.mark.slow
 def test_a_week_with_moodle(course, tmp_path):
-    """From the class list to a filled worksheet, and a zip file with both pages."""
+    """The page's commands enter the class list, fill in the worksheet, and pack both feedback pages."""
     folders = ["Ada Byron_31_assignsubmission_file_", "Bob Ross_32_assignsubmission_file_"]
     download(course, [f"{folder}/{CHAPTER}.ipynb" for folder in folders])
     row = 'Participant {},{},{},Submitted for grading,,6.00,Yes,"Friday, 9 January 2026, 8:00 AM",-,\n'

@@ -31,7 +31,7 @@ def run(course, *arguments, status=0):
 
 
 def files(course):
-    """Return every file of a course that its team writes, by name."""
+    """Return the content of every Python file and notebook of a course, by path."""
     return {
         str(path.relative_to(course.root)): path.read_bytes()
         for path in course.root.rglob("*")
@@ -40,7 +40,7 @@ def files(course):
 
 
 def fill(course, chapter, answer, *, wrong, inputs, name="largest_gap"):
-    """Fill in what an author has to write in the new exercise, and change nothing else."""
+    """Fill in the parts of the new exercise that an author has to write, and change nothing else."""
     root = course.root
     path = root / f"solutions/{chapter}.py"
     text = path.read_text()
@@ -70,7 +70,7 @@ INPUTS = ("[1.0, 2.0, 5.0, 4.0]", "[0.5, 0.25, 4.0, 2.0, 9.0, 9.5]")
 
 @pytest.mark.parametrize("chapter", [CHAPTER, "ch2_gaps"])
 def test_an_exercise_is_begun_refused_while_it_is_unfinished_and_passes_once_it_is_written(course, chapter):
-    """An exercise can be added to an existing chapter, in which nothing else changes, or to a new one, which the configuration then lists."""
+    """An exercise can be added to an existing chapter, in which nothing else changes, or to a new chapter, which is added to the configuration."""
     before = files(course)
     path = course.root / "course_config.py"
     path.write_text(path.read_text().replace('["ch1_units"]', '[\n    "ch1_units",  # the first\n]  # more to come'))
@@ -86,7 +86,7 @@ def test_an_exercise_is_begun_refused_while_it_is_unfinished_and_passes_once_it_
             assert json.loads(now)["cells"][: len(json.loads(text)["cells"])] == json.loads(text)["cells"]
         elif name != "course_config.py":
             assert now.startswith(text.rstrip())
-    # Release lists every place with file and line, and no follow-on mistakes.
+    # `release` gives the file and line of every place that is still to be written, and no follow-on mistakes.
     refused = run(course, "release", chapter, status=1)
     places = refused.partition("was not released. Still to be written:\n")[2].splitlines()
     assert len(places) == refused.count("\n  - ") == 9 + (chapter != CHAPTER)
@@ -105,7 +105,7 @@ def test_an_exercise_is_begun_refused_while_it_is_unfinished_and_passes_once_it_
 
 
 def test_what_is_written_already_is_taken_as_it_is(course):
-    """The stub has the signature and docstring of an existing reference, and the points of its checks. Only missing parts are added."""
+    """The new stub has the existing reference's signature and docstring, and its check cell has the points of the existing checks."""
     with (course.root / SOLUTIONS).open("a") as file:
         file.write(
             "\n\ndef span(\n    x: np.ndarray, *, ends: list = (0, 1), how='a'\n) -> float:\n"
@@ -159,7 +159,7 @@ def test_what_is_written_already_is_taken_as_it_is(course):
     ],
 )  # fmt: skip
 def test_a_name_or_place_that_cannot_be_is_said(course, arguments, told):
-    """Each problem is reported in a sentence, and nothing is written."""
+    """Each unusable name, chapter or option is reported in one sentence, and nothing is written."""
     before = files(course)
     words = [word.replace("_pass;", " pass;").replace("import_", "import ") for word in arguments.split(" --")]
     name, options = (
@@ -183,7 +183,7 @@ def test_a_name_or_place_that_cannot_be_is_said(course, arguments, told):
     ],
 )
 def test_a_file_that_cannot_be_added_to_is_named_and_left(course, path, text, told):
-    """The message names the file, and no other file is written either."""
+    """If a file cannot be extended, the message names it, and no other file is written either."""
     (course.root / path).write_bytes(text.encode("utf-8", "surrogateescape"))
     before = files(course)
     said = run(course, "new-exercise", "largest_gap", "--chapter", CHAPTER if told else "ch2_gaps", status=2)
@@ -206,7 +206,7 @@ def test_a_file_that_cannot_be_added_to_is_named_and_left(course, path, text, to
     ],
 )  # fmt: skip
 def test_the_chapter_is_entered_where_the_others_stand(tmp_path, written, expected):
-    """Comments, quotes, indentation and line ends stay the same."""
+    """Adding a chapter to the configuration keeps its comments, quotes, indentation and line endings."""
     course = copy_course(tmp_path / "mini")
     path = course.root / "course_config.py"
     path.write_bytes(written.encode())
@@ -255,7 +255,7 @@ STACK_STUB = '''class Stack:
 
 
 def test_the_stub_of_a_class_has_its_methods_and_follows_them(course):
-    """Each method has its docstring. Private methods are left out. A new method of the reference comes last."""
+    """A class's stub has all public methods with their docstrings. A method that is later added to the reference comes last."""
     with (course.root / SOLUTIONS).open("a") as file:
         file.write(STACK)
     run(course, "new-exercise", "Stack", "--chapter", CHAPTER, "--points", "2")
@@ -290,7 +290,7 @@ STUB = "# The first one.\ndef to_kelvin(celsius):  # of any shape\n    '''Old\n 
     ],
 )  # fmt: skip
 def test_a_stub_follows_its_reference_and_nothing_else_changes(course, stub, expected):
-    """Comments, the body and the code around the stub stay, and so does every other cell, in any file layout."""
+    """Updating a stub keeps the body, the code around it, all other cells and the layout of the file."""
     change(course.root / SOLUTIONS, "def to_kelvin(celsius):\n", 'def to_kelvin(celsius):\n    """New."""\n')
     path = course.root / NOTEBOOK
     document = json.loads(path.read_text())
@@ -306,7 +306,7 @@ def test_a_stub_follows_its_reference_and_nothing_else_changes(course, stub, exp
 
 
 def test_a_stub_that_cannot_be_brought_in_line_is_told_and_left(course):
-    """If a stub differs from its reference, the inspection names the command. A cell without the function stays unchanged."""
+    """If a stub differs from its reference, the inspection names the command that updates it. A cell without the function stays unchanged."""
     change(course.root / SOLUTIONS, "def to_kelvin(celsius)", "def to_kelvin(celsius, zero=273.15)")
     [mistake] = [str(m) for m in inspect_chapter(course, CHAPTER).mistakes]
     assert "`autograder stubs` updates the stub from the reference." in mistake
@@ -344,7 +344,7 @@ class Savings(Account):
 
 
 def test_a_capitalized_name_begins_a_class_and_a_subclass_keeps_its_base(course):
-    """The outline is a class with `__init__`. Its stub follows the reference, without the outline's method."""
+    """A capitalized name gets the outline of a class with `__init__`. The updated stub follows the written class, without the outline's method."""
     told = run(course, "new-exercise", "Account", "--chapter", CHAPTER, "--signature", "Account(owner, balance=0)")
     assert "places to fill in" in told
     solutions = course.root / SOLUTIONS

@@ -1,4 +1,4 @@
-"""Tests of the commands about one student's data: all of it is found, exported and removed, and no other student's data."""
+"""Tests that commands find, export and remove all data about one student, and no data about other students."""
 
 import json
 import os
@@ -26,7 +26,7 @@ MARKER = "zoe_wrote_this_8812"
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """A graded course with traces of two students in every place. One of them has an address and a number in the LMS."""
+    """A graded course that stores data about two students everywhere. One of them has an address and an LMS id."""
     folder = tmp_path_factory.mktemp("private")
     course = with_book(copy_course(folder / "mini", config=f"c.Exchange.root = {str(folder / 'exchange')!r}\n"))
     with book_of(course) as book:
@@ -57,7 +57,7 @@ def course(whole, tmp_path):
 
 
 def grade(course):
-    """Grade the class as the next command would."""
+    """Load the course again, as a new command does, and return each student's verdict."""
     course = load_course(course.root)
     return {v.student: v for v in grade_class(course, CHAPTER, handed_in(course, CHAPTER))}
 
@@ -70,7 +70,7 @@ def invoke(course, *arguments, status=0, typed=None):
 
 
 def naming(course, *words):
-    """Return the files of the course and its exchange whose path or bytes have one of ``words``."""
+    """Return the files of the course and its exchange whose path or bytes contain one of ``words``."""
     found = set()
     for path in course.root.parent.rglob("*"):
         text = path.read_bytes() if path.is_file() else b""
@@ -80,12 +80,12 @@ def naming(course, *words):
 
 
 def contents(course):
-    """Return the bytes of every file by path."""
+    """Return the bytes of every file of the course and its exchange, by path."""
     return {path: path.read_bytes() for path in course.root.parent.rglob("*") if path.is_file()}
 
 
 def test_a_dry_run_lists_every_place_and_changes_nothing(course):
-    """The list has the folders, the gradebook, the log, the extensions, stored results, pages and unknown files."""
+    """The list contains the folders, the gradebook, the log, the extensions, stored results, pages and unknown files."""
     before = contents(course)
     shown, said = invoke(course, "forget", ZOE, "--dry-run")
     assert said == "Nothing was removed."
@@ -103,7 +103,7 @@ def test_a_dry_run_lists_every_place_and_changes_nothing(course):
 
 
 def test_nothing_about_a_student_is_left(course):
-    """Afterwards no file in the course or the exchange has the id or the code, except the files that were only listed."""
+    """After `forget`, no file in the course or the exchange contains the student's id or code. Files that were only listed stay."""
     ada = {path: data for path, data in contents(course).items() if "ada" in path.parts}
     _, said = invoke(course, "forget", ZOE, "--yes")
     assert said == f"All of this data about {ZOE} was removed from the course."
@@ -115,7 +115,7 @@ def test_nothing_about_a_student_is_left(course):
 
 
 def test_forgetting_asks_first(course):
-    """Without --yes the command asks, and any other answer than yes removes nothing."""
+    """Without --yes, the command asks, and only the answer yes removes anything."""
     before = contents(course)
     assert "Nothing was removed." in invoke(course, "forget", ZOE, typed="n\n", status=2)[1]
     assert contents(course) == before
@@ -145,19 +145,19 @@ def test_everything_is_exported(course, tmp_path):
     [("zo", "has no data about student 'zo'."), ("../ada", "cannot be a student's id"), ("ADA", "Did you mean ada?")],
 )
 def test_a_student_that_the_course_does_not_have(course, student, sentence):
-    """For a part of an id, a path or another spelling, nothing is removed."""
+    """If the given id is only part of an id, is a path or is misspelled, nothing is removed."""
     assert sentence in invoke(course, "forget", student, "--yes", status=2)[1]
 
 
 def test_nothing_is_removed_during_a_run(course):
-    """While a chapter is graded, the command refuses."""
+    """`forget` refuses to run while a chapter is being graded."""
     with hold_run_lock(course, CHAPTER):
         done = python("-m", "autograder", "forget", ZOE, "--yes", cwd=course.root, status=2)
     assert f"{CHAPTER} is being graded now." in done.stderr
 
 
 def test_a_removed_student_is_not_entered_again(course):
-    """After `nbgrader db student remove`, grading says so and enters no mark until the student is added again."""
+    """After `nbgrader db student remove`, grading reports the removal and enters no mark until the student is added again."""
     with book_of(course) as book:
         book.remove_student(ZOE)
     verdict = grade(course)[ZOE]
@@ -171,7 +171,7 @@ def test_a_removed_student_is_not_entered_again(course):
 
 
 def test_the_page_shows_a_backup_that_can_be_restored(course, tmp_path):
-    """The commands of the page make a backup, and the restored course has the same marks, also those given manually."""
+    """The page's commands make and restore a backup, and the restored course has all marks, including manual ones."""
     with book_of(course) as book:
         book.find_grade("check_to_kelvin", CHAPTER, CHAPTER, "ada").manual_score = 0.25
         book.db.commit()

@@ -24,7 +24,7 @@ from tests.support.mini import CHAPTER, RIGHT, copy_course, document, hand_in
 
 
 def told(course, *arguments):
-    """Return the one line that a command prints to stderr, and its exit status."""
+    """Return the only line that a command prints to stderr, and its exit status."""
     done = CliRunner().invoke(app, [*arguments, "--course", str(course.root)])
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1, done.stderr
@@ -33,7 +33,7 @@ def told(course, *arguments):
 
 @pytest.fixture
 def marks(graded):
-    """Return the marks of each student."""
+    """The marks of the class in the mini course's chapter."""
     [found] = class_marks(graded, [CHAPTER])
     return found
 
@@ -55,7 +55,7 @@ def test_each_student_has_what_the_gradebook_says(marks):
 
 
 def test_the_csv_leaves_blank_what_is_no_mark(marks):
-    """Ungradable and missing notebooks are blank with a reason, and a name that is a formula is escaped."""
+    """Ungradable and missing notebooks have a reason instead of a mark, and a name that is a formula is escaped."""
     rows = {row["student"]: row for row in csv.DictReader(io.StringIO(marks_csv([marks])))}
     assert [rows[s][CHAPTER] for s in ("zq-cut-80", "zq-gus-79", "zq-blank-83")] == ["", "", "0"]
     assert rows["zq-cut-80"][f"{CHAPTER} status"] == "could not be graded"
@@ -65,7 +65,7 @@ def test_the_csv_leaves_blank_what_is_no_mark(marks):
 
 
 def test_the_verb_prints_the_same_as_json_and_as_text(graded):
-    """`autograder marks --json` has one object for each student, with null for no mark. The text explains its signs."""
+    """`autograder marks --json` prints one object for each student, with null for a missing mark. The text explains its symbols."""
     done = CliRunner().invoke(app, ["marks", CHAPTER, "--json", "--course", str(graded.root)])
     by_student = {row["student"]: row["chapters"][CHAPTER] for row in json.loads(done.stdout)}
     assert by_student["zq-cut-80"]["score"] is None
@@ -80,7 +80,7 @@ WIDE = Person("li", "李小龙", "黄")
 
 @pytest.mark.parametrize("width", [20, 47, 200, None])
 def test_the_table_fits_any_terminal(width):
-    """At any width, columns continue below, no number is cut, and wide characters are counted by their width."""
+    """At any width, columns that do not fit continue below, no number is cut, and wide characters count by their display width."""
     worth = {"a": 10.0}
     marks = {"li": StudentMark("li", "graded", 9.25), "s" * 60: StudentMark("s" * 60, "waiting", 1 / 3)}
     chapters = [ChapterMarks(f"ch{i}_x", MappingProxyType(worth), marks, {"li": WIDE}, listed=True) for i in range(12)]
@@ -93,7 +93,7 @@ def test_the_table_fits_any_terminal(width):
 
 
 def test_a_notebook_handed_in_again_is_said(graded, tmp_path):
-    """A notebook submitted after its mark is reported. Different file times in a copied course are not."""
+    """A notebook is reported if it was submitted after it was graded, but not if only its file time changed in a copied course."""
     course = load_course(shutil.copytree(graded.root, tmp_path / "mini"))
     again = "submitted after this mark"
     assert not any(again in text for m in class_marks(course, [CHAPTER])[0].marks.values() for text in m.doubts)
@@ -103,7 +103,7 @@ def test_a_notebook_handed_in_again_is_said(graded, tmp_path):
 
 @pytest.mark.parametrize("verb", ["marks", "report"])
 def test_what_cannot_be_told_is_one_sentence(verb, tmp_path):
-    """An empty class, an ungraded class, and a gradebook of another version each get a message."""
+    """An empty class, an ungraded class, and a gradebook of a different version each get a message."""
     course = copy_course(tmp_path / "mini")
     sentence, status = told(course, verb, CHAPTER)
     assert (sentence.startswith("There is no class yet: the gradebook has no students"), status) == (True, 2)
@@ -130,7 +130,7 @@ def test_what_cannot_be_told_is_one_sentence(verb, tmp_path):
 
 
 def test_all_leaves_out_what_is_not_released(graded, tmp_path):
-    """With --all, a chapter that no student has yet is left out. A released chapter is included even before the first submission."""
+    """With --all, a chapter that no student has received yet is left out. A released chapter is included even before the first submission."""
     course = tmp_path / "course"
     shutil.copytree(graded.root, course)
     for kind, name in (("source", "{}/{}.ipynb"), ("tests/chapters", "test_{}.py"), ("solutions", "{}.py")):

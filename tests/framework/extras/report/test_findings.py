@@ -9,7 +9,7 @@ from tests.support.mini import CHAPTER, document, hand_in
 
 
 def marks_of(outcomes, notebooks=None):
-    """Return a class with these outcomes, by student."""
+    """Return the marks of a class with ``outcomes``, the exercise verdicts by student."""
     marks = {}
     for student, exercises in outcomes.items():
         verdict = Verdict.graded(
@@ -22,7 +22,7 @@ def marks_of(outcomes, notebooks=None):
 
 
 def test_lines_that_differ_in_numbers_only_stand_together(course):
-    """The line is read from the submission. Another kind of edit forms another group, and a missing file is skipped."""
+    """Located lines are read from the submissions, and grouped if they differ only in numbers. A missing file is skipped."""
     kinds = {"ada": ("-", 1), "ben": ("-", 2), "cleo": ("+", 3), "dora": ("-", 4)}
     notebooks = {
         who: hand_in(
@@ -50,7 +50,7 @@ def exercise(name, passed):
 
 
 def test_a_check_that_good_students_fail_is_named():
-    """A check is listed if only strong students fail it, or all alike, but not if only weak students fail it."""
+    """A check is listed if strong students fail it, but not if only weak students do."""
     strong = [exercise("a", "10"), exercise("b", "111")]
     weak = [exercise("a", "01"), exercise("b", "000")]
     [found] = failed_by_strong(marks_of({**{f"s{i}": strong for i in range(6)}, **{f"w{i}": weak for i in range(6)}}))
@@ -64,7 +64,7 @@ def test_a_few_students_are_too_few_to_be_called_good():
 
 
 def test_a_misconception_is_told_in_the_words_that_most_read():
-    """The most frequent mistakes come first, without notes for a single student."""
+    """The most frequent misconceptions come first, each with the message that most students got."""
 
     def wrong(name, message):
         return [ExerciseVerdict("a", 0.0, 1.0, "failed", name, message)]

@@ -1,4 +1,4 @@
-"""Tests of item analysis, compared with figures computed manually and by NumPy, and of classes that are too small."""
+"""Tests that item analysis computes the same figures as NumPy, and says if a class is too small."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_figures_are_the_textbooks():
 
 
 def test_an_exercise_that_the_strong_fail_is_named():
-    """If students who are strong elsewhere do worse in an exercise, the sentence says to review it."""
+    """If students who are strong elsewhere do worse in an exercise, the report says to review it."""
     scores = [[2, 2, 0]] * 6 + [[0, 0, 2]] * 6 + [[2, 0, 1]]
     item = analyse(class_of(scores)).items[2]
     assert item.discrimination < 0

@@ -1,4 +1,4 @@
-"""Tests of the page about a class: its content, that it loads nothing, that it can hide names, and its size for a large class."""
+"""Tests that the page about a class has the right content, loads nothing, can hide names, and stays small for a large class."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from tests.support.mini import CHAPTER
 
 
 def made(graded, path, *arguments):
-    """Return the page that the command makes, as text."""
+    """Return the text of the page that ``autograder report`` writes to ``path``."""
     done = CliRunner().invoke(app, ["report", CHAPTER, "-o", str(path), "--course", str(graded.root), *arguments])
     assert done.exit_code == 0, done.output
     return path.read_text("utf-8")
 
 
 def section(page, title):
-    """Return the text below one heading, without markup."""
+    """Return the text below the heading ``title``, without markup."""
     text = page.split(f"<h3>{title}</h3>")[1].split("<h3>")[0].split("</section>")[0]
     return " ".join(re.sub(r"<[^>]+>", " ", text).split())
 
@@ -66,7 +66,7 @@ def test_what_students_wrote_is_text(page):
 
 
 class Loads(HTMLParser):
-    """Collect the addresses that elements would fetch, and every element that can run code."""
+    """A parser that collects the addresses that elements would fetch, and all tags and attributes that can load or run code."""
 
     def __init__(self):
         super().__init__()
@@ -81,7 +81,7 @@ class Loads(HTMLParser):
 
 
 def test_the_page_loads_nothing(page):
-    """No element fetches anything, only the page's own script may run, no style names an address, and each plot has a text and a table."""
+    """No element or style fetches anything, only the page's own script may run, and each plot has a text description."""
     parser = Loads()
     parser.feed(page)
     assert parser.found == []
@@ -93,7 +93,7 @@ def test_the_page_loads_nothing(page):
 
 
 def test_students_link_to_their_feedback_pages(graded, tmp_path):
-    """Each student with a page has a link to it, from any folder of the report. Without names there are no links."""
+    """The report links to each student's feedback page, whatever folder the report is in. Without names, there are no links."""
     path = tmp_path / "report.html"
     links = re.findall(r'<th scope="row"><a href="([^"]+)">(zq-[^<]+)</a>', made(graded, path))
     pages = {(path.parent / unquote(link)).resolve() for link, _student in links}
@@ -104,7 +104,7 @@ def test_students_link_to_their_feedback_pages(graded, tmp_path):
 
 
 def test_hidden_names_are_nowhere(graded, tmp_path):
-    """With --hide-names no id, name or address of anybody is in the page or in the JSON, not even in code and reasons."""
+    """With --hide-names, no id, name or address of a student is in the page or in the JSON, not even in code and reasons."""
     students = [path.name for path in (graded.root / "submitted").iterdir()] + list(PEOPLE)
     words = {word for p in PEOPLE.values() for word in (p.first_name, p.last_name, p.email, p.lms_user_id)}
     path = tmp_path / "hidden.html"
@@ -120,7 +120,7 @@ def test_hidden_names_are_nowhere(graded, tmp_path):
 
 
 def large(size, chapter="ch"):
-    """Return a report on a class of ``size`` with eight exercises of four checks each, without files."""
+    """Return a report on a class of ``size`` students with eight exercises of four checks each, without files."""
     worth = {f"exercise_{i}": 4.0 for i in range(8)}
     marks = {}
     for n in range(size):
@@ -160,7 +160,7 @@ def test_two_thousand_students_are_readable():
 
 
 def test_names_are_taken_out_of_texts_and_nothing_else():
-    """Ids inside words, addresses and names in code are hidden in any spelling. A short word that contains a name stays."""
+    """Ids, addresses and names are hidden. In code, they are hidden in upper and lower case. A short word that contains a name stays."""
     people = {"ada-1": Person("ada-1", "Al", "Mark", "al@example.org"), "x": Person("x", "Zelda")}
     names = Names(["ada-1", "x"], people, hidden=True)
     assert names.clean("ada-1's file, by al@example.org: Also the marks of Mark") == (
@@ -171,7 +171,7 @@ def test_names_are_taken_out_of_texts_and_nothing_else():
 
 
 def test_one_student_is_a_class_too():
-    """The page shows the one mark, and says that statistics about one student would mean nothing."""
+    """The page shows the only mark, and says that statistics about one student would mean nothing."""
     report = large(1)
     text = report_page("Small", [report], Names(report.marks.marks, {}), "now")
     assert "One student has a mark" in text

@@ -34,7 +34,7 @@ def test_what_is_no_python_is_alike_to_nothing():
 
 
 def test_a_number_of_any_length_is_compared():
-    """Python writes no more than 4,300 decimal digits, and a submission may have more."""
+    """Numbers are compared even if they have more digits than the 4,300 that Python converts."""
     long, other = (f"def f(x):\n    return 0x{'f' * 5_000}{digit}" for digit in "01")
     assert normal_form(long) is not None
     assert normal_form(long) != normal_form(other)
@@ -42,7 +42,7 @@ def test_a_number_of_any_length_is_compared():
 
 
 def groups(course, answers):
-    """Return the groups among students with these answers to the second exercise."""
+    """Return the groups of similar answers in a class that gave ``answers`` to the second exercise."""
     paths = {}
     for student, code in answers.items():
         exercise = {
@@ -63,7 +63,7 @@ def test_a_long_answer_that_two_share_is_listed_and_a_common_one_is_not(course):
 
 
 def test_no_group_among_a_few_short_answers(course):
-    """Two of four students who write the same short line form no group, and neither do two blank stubs."""
+    """If two of four students write the same short line, they form no group, and neither do two blank stubs."""
     blank = "def mean_kelvin(celsius):\n    raise NotImplementedError"
     assert groups(course, {"a": RIGHT["mean_kelvin"], "b": RIGHT["mean_kelvin"], "c": blank, "d": blank}) == []
     assert normal_form(LONG_WAY) == normal_form(RENAMED)

@@ -22,7 +22,7 @@ from tests.support.mini import CHAPTER, copy_course
 
 @pytest.fixture
 def site(tmp_path):
-    """Return a function that runs the command for the mini course with these options, and returns its status and messages."""
+    """A function that runs ``autograder site`` on the mini course with ``options``, and returns its exit status and messages."""
     course = copy_course(tmp_path / "course")
 
     def run(*options: object) -> tuple[int, str]:
@@ -35,7 +35,7 @@ def site(tmp_path):
 
 
 def distribution(folder, wheels=(), **lock):
-    """Return a folder like Pyodide's with these wheels. Its lock file has NumPy, Matplotlib and the kernel's packages."""
+    """Create ``folder`` like Pyodide's, with ``wheels`` and a lock file that lists NumPy, Matplotlib and the kernel's packages."""
     folder.mkdir()
     for name in ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip"):
         (folder / name).write_bytes(b"")
@@ -83,7 +83,7 @@ def test_a_site_holds_the_course_and_nothing_else(site, tmp_path):
     assert [leak for leak in leaks if leak.text in re.sub(r"\s+", "", Path(leak.file).read_text())] == []
     settings = json.loads((made / "jupyter-lite.json").read_text())["jupyter-config-data"]
     kernel = settings["litePluginSettings"]["@jupyterlite/pyodide-kernel-extension:kernel"]
-    assert "pyodideUrl" not in kernel  # so Pyodide comes from the delivery network
+    assert "pyodideUrl" not in kernel  # so Pyodide is loaded from its content delivery network
 
     (made / "CNAME").write_text("example.org")
     (made / "files" / "old.txt").write_text("of an older site")
@@ -106,7 +106,7 @@ def test_a_site_holds_the_course_and_nothing_else(site, tmp_path):
     ],
 )
 def test_a_folder_that_is_not_ours_stays_as_it_is(site, tmp_path, made, said):
-    """A file, a folder with other content and a broken link are refused in a sentence, and nothing is written."""
+    """A file, a folder with other content and a broken link are refused with one sentence, and nothing is written."""
     made(tmp_path / "out")
     before = sorted(tmp_path.rglob("*"))
     status, told = site("--output-dir", tmp_path / "out")
@@ -116,7 +116,7 @@ def test_a_folder_that_is_not_ours_stays_as_it_is(site, tmp_path, made, said):
 
 
 def test_a_folder_that_cannot_be_made(site, tmp_path):
-    """A folder cannot be created below a file."""
+    """If the output folder would be inside a file, the command exits with status 2."""
     (tmp_path / "file").write_text("mine")
     assert site("--output-dir", tmp_path / "file" / "site")[0] == 2
 
@@ -164,7 +164,7 @@ def test_what_pyodide_lacks_is_listed(site, tmp_path):
     ],
 )
 def test_what_is_no_pyodide_is_refused(site, tmp_path, changed, said):
-    """Another folder, a part of a site, and another Pyodide are rejected."""
+    """A folder is rejected if it is missing, incomplete or damaged, has a different version of Pyodide, or is the folder above Pyodide."""
     changed(folder := distribution(tmp_path / "distribution"))
     status, told = site("--output-dir", tmp_path / "out", "--pyodide", folder)
     assert (status, said in told) == (2, True), told
@@ -173,7 +173,7 @@ def test_what_is_no_pyodide_is_refused(site, tmp_path, changed, said):
 
 
 def test_without_jupyterlite_it_says_what_to_type(site, tmp_path, monkeypatch):
-    """JupyterLite is an extra. If it is missing or has another version, the message gives the command that installs it."""
+    """If JupyterLite, which is an extra, is missing or has the wrong version, the message gives the command that installs it."""
     monkeypatch.setattr(build, "_installed", lambda name: "0.1" if name == "jupyterlite-core" else "")
     status, told = site("--output-dir", tmp_path / "out")
     assert (status, told.partition("Run: ")[2]) == (2, f"pip install {' '.join(build.JUPYTERLITE)}")

@@ -1,4 +1,4 @@
-"""Tests of `autograder watch` and `start` as a student uses them: at each save, with keys, and without overwriting work."""
+"""Tests that `autograder watch` checks each save and reacts to keys, and that `autograder start` overwrites no work."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ENDLESS = "def mean_kelvin(celsius):\n    while True:\n        pass"
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory):
-    """The small course as `start` finds it in a wheel, with a second chapter after the first."""
+    """The mini course with a second chapter, in the form in which `start` finds it in a wheel."""
     course = copy_course(tmp_path_factory.mktemp("released") / "clone")
     folder = tmp_path_factory.mktemp("released") / "course"
     for chapter in (CHAPTER, "ch2_more"):
@@ -46,20 +46,20 @@ def released(tmp_path_factory):
 
 @pytest.fixture
 def laid_out(released, tmp_path):
-    """The course in a student's folder, and the notebook of its first chapter."""
+    """The notebook of the first chapter, after the course was set up in a student's folder."""
     set_up_course(released, tmp_path / "mine")
     return tmp_path / "mine" / CHAPTER / f"{CHAPTER}.ipynb"
 
 
 def save(notebook: Path, **code: str) -> None:
-    """Save as most editors do: write another file, then replace the old one with it."""
+    """Save ``notebook`` with ``code`` as most editors do: write a new file, then replace the old one with it."""
     new = notebook.with_suffix(".saving")
     new.write_bytes(document_bytes(insert_code(json.loads(notebook.read_text()), code)))
     new.replace(notebook)
 
 
 class Watched:
-    """A notebook being watched in a terminal of 60 columns whose screen a test can read."""
+    """A notebook that is watched in a terminal 60 columns wide. A test can read the terminal's screen."""
 
     def __init__(self, notebook, monkeypatch):
         monkeypatch.setenv("COLUMNS", "60")
@@ -86,14 +86,14 @@ class Watched:
 
 @pytest.fixture
 def watched(laid_out, monkeypatch):
-    """Watch the first chapter."""
+    """The notebook of the first chapter, which is being watched."""
     found = Watched(laid_out, monkeypatch)
     yield found
     found.watch.close()
 
 
 def test_a_save_is_checked_and_keys_do_what_they_say(watched, laid_out):
-    """A student's evening in sixty columns: wrong, hint, list, corrected, next exercise, next chapter, with progress saved."""
+    """A student saves a mistake, reads a hint, lists the exercises, corrects the mistake and goes on. The progress is saved."""
     watched.until("to_kelvin not attempted yet")
     save(laid_out, to_kelvin=WRONG_SIGN)
     wrong = watched.until("✗")
@@ -135,7 +135,7 @@ def test_an_endless_loop_is_stopped_and_told(watched, laid_out):
 
 
 def test_a_reset_asks_first_and_keeps_what_was_there(watched, laid_out):
-    """Any other key changes nothing. y restores the stub, and the old code is saved next to the notebook."""
+    """After the key r, only y restores the stub, and the old notebook is saved next to the new one. Any other key changes nothing."""
     save(laid_out, to_kelvin=WRONG_SIGN, mean_kelvin=RIGHT["mean_kelvin"])
     watched.until("✗")
     before = laid_out.read_bytes()
@@ -166,7 +166,7 @@ def test_a_file_that_is_being_saved_or_is_gone_is_waited_for(watched, laid_out):
 
 
 def test_no_examples_is_one_sentence(laid_out, monkeypatch):
-    """A notebook without examples says what is missing, and where it comes from."""
+    """If a notebook has no examples.json next to it, the message says so."""
     (laid_out.parent / "examples.json").unlink()
     alone = Watched(laid_out, monkeypatch)
     alone.until("There is no examples.json next to")
@@ -214,7 +214,7 @@ def test_in_a_pipe_it_prints_each_result_once(laid_out):
 
 
 def test_a_second_start_keeps_the_work(released, tmp_path):
-    """Missing files are added, untouched ones are updated by a later release, and changed ones stay with their examples."""
+    """A second start adds missing files and updates unchanged ones to a later release. Changed notebooks and their examples stay."""
     mine, later = tmp_path / "mine", tmp_path / "later"
     first = set_up_course(released, mine)
     assert len(first.added) == 5
@@ -241,7 +241,7 @@ def test_a_second_start_keeps_the_work(released, tmp_path):
 
 
 def test_a_place_that_cannot_be_is_told_in_a_sentence(released, tmp_path):
-    """A file, another course and a read-only folder are reported, and nothing is changed."""
+    """A file or a different course in the chosen place is reported, and nothing is changed."""
     (tmp_path / "file").write_text("mine")
     with pytest.raises(CourseError, match="file is a file"):
         set_up_course(released, tmp_path / "file")
@@ -253,7 +253,7 @@ def test_a_place_that_cannot_be_is_told_in_a_sentence(released, tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no folder that even root cannot write to")
 def test_a_folder_that_cannot_be_written_to_is_one_line(released, tmp_path):
-    """The line names the folder and not a temporary file in it."""
+    """The message names the read-only folder and not a temporary file in it."""
     monkey = "import sys; from autograder.student.terminal import layout; from pathlib import Path"
     run = "from autograder.cli import main; sys.argv = ['autograder', 'start', '--no-open', '/sys/mine']; main()"
     told = python("-c", f"{monkey}; layout.material = lambda: Path({str(released)!r}); {run}", cwd=tmp_path, status=1)
@@ -263,7 +263,7 @@ def test_a_folder_that_cannot_be_written_to_is_one_line(released, tmp_path):
 
 
 def test_progress_that_cannot_be_saved_is_one_line(watched, laid_out):
-    """The checks work, and a line that fits into the terminal says that the progress cannot be saved."""
+    """If progress cannot be saved, the checks still work, and a line that fits into the terminal says so."""
     (laid_out.parents[1] / progress.PROGRESS_NAME).mkdir()
     save(laid_out, **RIGHT)
     assert "Your progress cannot be saved in this folder." in watched.until("3 of 3 exercises solved").splitlines()
@@ -271,7 +271,7 @@ def test_progress_that_cannot_be_saved_is_one_line(watched, laid_out):
 
 @pytest.mark.skipif(getattr(os, "geteuid", lambda: 1)() != 0, reason="JupyterLab refuses only root")
 def test_root_reads_what_to_add(laid_out):
-    """JupyterLab ends with an error of its own, and the next line has the command that works."""
+    """If root starts JupyterLab, it exits with its own error, and the next line gives the command that works."""
     pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")
     told: list[str] = []
     assert open_lab(laid_out.parents[1], ["--no-browser"], told.append) == 1
@@ -280,7 +280,7 @@ def test_root_reads_what_to_add(laid_out):
 
 
 def test_jupyterlab_is_started_without_nbgraders_panels(laid_out, monkeypatch, tmp_path):
-    """JupyterLab's command line takes our options, nbgrader's extension is disabled only there, and no settings are written."""
+    """JupyterLab gets the given options, nbgrader's extension is disabled only for this folder, and the user's settings do not change."""
     pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")
     monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "settings"))
     folder, told = laid_out.parents[1], []
@@ -294,7 +294,7 @@ def test_jupyterlab_is_started_without_nbgraders_panels(laid_out, monkeypatch, t
 
 
 def test_without_jupyterlab_it_says_how_to_go_on(laid_out, monkeypatch):
-    """The course is set up nevertheless, and the message names three ways to continue."""
+    """Without JupyterLab, the course is still set up, and the message names three ways to continue."""
     monkeypatch.setattr("autograder.student.terminal.starting.find_spec", lambda _name: None)
     told: list[str] = []
     assert open_lab(laid_out.parents[1], [], told.append) == 0
@@ -320,7 +320,7 @@ def test_the_notebook_that_is_meant_is_found(laid_out, tmp_path):
 
 
 def test_a_notebook_may_import_what_is_installed(tmp_path):
-    """The sandbox shows the packages that the notebook and its helper modules import, but nothing else that the framework installs."""
+    """The sandbox contains the packages that the notebook and its helper modules import, but nothing else that the framework installs."""
     (tmp_path / "helper.py").write_text("import packaging, no_such_package_zzz")
     source = "import json\nimport pandas as pd\nimport helper\nimport autograder"
     cell = {"cell_type": "code", "metadata": {}, "source": source, "outputs": [], "execution_count": None}

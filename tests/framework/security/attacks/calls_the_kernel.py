@@ -1,4 +1,4 @@
-"""System calls made by number: namespaces, mounts, tracing, identities, io_uring, keys."""
+"""System calls made by number: namespaces, mounts, tracing, user ids, io_uring, keys."""
 
 import ctypes
 

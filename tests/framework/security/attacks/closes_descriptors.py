@@ -1,4 +1,4 @@
-"""Close every descriptor, or replace it by another one."""
+"""Replace the first ten descriptors, and then close every descriptor."""
 
 import os
 from contextlib import suppress

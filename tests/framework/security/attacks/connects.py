@@ -1,4 +1,4 @@
-"""The network: loopback, the world, and local sockets."""
+"""Connect to loopback, the internet and local sockets."""
 
 import socket
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""A loop that never ends, at the top of the cell."""
+"""A cell that loops forever."""
 
 def softmax(x):
     return x * 0

@@ -1,4 +1,4 @@
-"""Generators: one that never ends, one that blocks between two items, and one inside another."""
+"""A generator that yields generators without end, and one that blocks after its first item."""
 
 
 def endless():

@@ -1,4 +1,4 @@
-"""A loop that never ends, in the function."""
+"""A function that loops forever."""
 
 def softmax(x):
     while True:

@@ -1,4 +1,4 @@
-"""The main thread ends and others continue, so the process neither answers nor ends."""
+"""End the main thread while another one continues, so that the process neither answers nor ends."""
 
 import ctypes, platform, threading
 

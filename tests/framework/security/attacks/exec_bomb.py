@@ -1,4 +1,4 @@
-"""Start another program in place of this one, in every possible way."""
+"""Start another program, in every possible way."""
 
 import os, subprocess
 from contextlib import suppress

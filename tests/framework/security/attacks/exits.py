@@ -1,4 +1,4 @@
-"""The ordinary ways to end a program."""
+"""End the program with sys.exit, in the cell and in the call."""
 
 import sys
 

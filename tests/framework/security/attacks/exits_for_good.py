@@ -1,4 +1,4 @@
-"""An exit that no handler sees."""
+"""An exit that bypasses every handler."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""An exit that no handler sees, at the top of the cell."""
+"""A cell that exits and bypasses every handler."""
 
 def softmax(x):
     return x * 0

@@ -1,4 +1,4 @@
-"""Processes that start processes."""
+"""Processes that start more processes without end."""
 
 import os
 

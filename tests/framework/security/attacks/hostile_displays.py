@@ -1,4 +1,4 @@
-"""Values whose display never ends, has megabytes, or is a script."""
+"""Values whose display never ends, has megabytes, or contains a script."""
 
 class Show:
     def _repr_html_(self):

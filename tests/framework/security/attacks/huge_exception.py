@@ -1,4 +1,4 @@
-"""An exception with a text of a hundred megabytes."""
+"""An exception with a message of a hundred megabytes."""
 
 def softmax(x):
     raise ValueError('x' * 10**8)

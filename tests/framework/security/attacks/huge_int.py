@@ -1,4 +1,4 @@
-"""A whole number of an ordinary type that is larger than every float."""
+"""A built-in integer that is larger than any float."""
 
 q1 = q2 = 2 ** 1024 - 1
 

@@ -1,4 +1,4 @@
-"""A result that imitates an array without being one, and behaves differently each time."""
+"""A result that imitates an array without being one."""
 
 class Liar:
     shape, dtype, ndim = (3,), np.dtype("f8"), 1

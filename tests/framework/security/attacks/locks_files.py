@@ -1,4 +1,4 @@
-"""Locks on a file that every submission can read, with which two simultaneous submissions could communicate."""
+"""Lock files that every submission can read. Two simultaneous submissions could communicate through the locks."""
 
 import fcntl, os, struct
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Magics and shell escapes that would change things."""
+"""IPython magics and shell commands that change and read files."""
 
 !touch @COURSE@/touched
 %system touch @COURSE@/touched

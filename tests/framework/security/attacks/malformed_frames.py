@@ -1,4 +1,4 @@
-"""Invalid frames."""
+"""Send invalid frames."""
 
 import os
 

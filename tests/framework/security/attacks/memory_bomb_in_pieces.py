@@ -1,4 +1,4 @@
-"""Allocate all memory in small pieces, and keep them although allocation fails."""
+"""Allocate all memory in small pieces, and keep them even if an allocation fails."""
 
 kept = []
 

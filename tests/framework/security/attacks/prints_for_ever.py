@@ -1,4 +1,4 @@
-"""Print without end, and print one line that is larger than the memory."""
+"""Print lines of a million characters without end."""
 
 
 def softmax(x):

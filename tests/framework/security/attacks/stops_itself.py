@@ -1,4 +1,4 @@
-"""Stop its own process with a signal, so that it neither answers nor ends."""
+"""Stop the process with signals, so that it neither answers nor ends."""
 
 import os
 import signal

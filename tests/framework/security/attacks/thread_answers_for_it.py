@@ -1,4 +1,4 @@
-"""A thread that outlives its call, reads the next request and answers in its place."""
+"""A thread that outlives its call, reads part of the next request, and sends forged answers."""
 
 import json, os, struct, threading
 

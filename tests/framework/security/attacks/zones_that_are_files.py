@@ -1,4 +1,4 @@
-"""Time zones named after devices and files, in built-in values and tables, in every form that a library looks up."""
+"""Time zones named after devices and files, in built-in values and tables, in every notation that a library accepts."""
 
 NAMES = [
     "dateutil//proc/kmsg", "dateutil//dev/zero", "/proc/kmsg", "../../../../proc/kmsg", "dateutil/@COURSE@/gradebook.db", "tzlocal()",

@@ -1,7 +1,7 @@
-"""Files that students may submit instead of an honest notebook. Each function makes one of them.
+"""Files that students may submit instead of an honest notebook. Each function makes one such file.
 
-All these files have answers that earn nothing, and most claim marks. A function gets a notebook to change, or the
-empty folder of the submission and the class that it belongs to.
+No answer in these files earns marks. A function gets either a notebook to change, or the submission's empty folder
+and the simulated class.
 """
 
 from tests.framework.security.hostile import claims, places, shapes

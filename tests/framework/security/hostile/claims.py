@@ -1,4 +1,4 @@
-"""Notebooks that claim marks, or contain active content for the person who opens them."""
+"""Notebooks that claim marks, or contain active content that could run when somebody opens them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import json
 from tests.framework.security.hostile.registry import MARKED_UP, PNG, SCRIPT, check_cells, code_cells, hostile_notebook
 from tests.support.mini import CHAPTER, cell
 
-# Claims of a notebook about itself: points, names, outcomes.
+# False claims in a notebook: points, names and outcomes.
 
 
 @hostile_notebook()
 def forged_points(notebook):
-    """Check cells that are worth a thousand points."""
+    """Make each check cell worth a thousand points."""
     for graded in check_cells(notebook):
         graded["metadata"]["nbgrader"]["points"] = 1000
 
@@ -31,7 +31,7 @@ def renamed_exercises(notebook):
 
 @hostile_notebook()
 def invented_exercises(notebook):
-    """Exercises and checks that the course does not have, solved and worth many points."""
+    """Add exercises and checks that the course does not have, each worth fifty points."""
     for number in range(20):
         for role, name in (("solution", f"bonus{number}"), ("grade", f"check_bonus{number}")):
             meta = {"grade_id": name, "grade": False, "solution": False, "points": 50, role: True}
@@ -41,7 +41,7 @@ def invented_exercises(notebook):
 
 @hostile_notebook()
 def copied_check_cells(notebook):
-    """Copy each check cell five times, each time with other points and other code."""
+    """Add five copies of each check cell, with different points and with code that returns ten points."""
     for graded in check_cells(notebook):
         for times in range(1, 6):
             copy = json.loads(json.dumps(graded)) | {"source": "def check(*a): return 10.0\ncheck()", "id": "same"}
@@ -62,7 +62,7 @@ def graded_already(notebook):
 
 @hostile_notebook()
 def to_be_marked_by_hand(notebook):
-    """Mark stubs as manually graded, with a manual mark."""
+    """Turn the exercises' cells into manually graded cells that already have a mark."""
     for one in notebook["cells"]:
         if "nbgrader" in one["metadata"]:
             one["metadata"]["nbgrader"] |= {"grade": True, "solution": True, "points": 6, "manual_score": 6}
@@ -79,7 +79,7 @@ def unlocked_checks(notebook):
 
 @hostile_notebook()
 def answers_called_pictures(notebook):
-    """Tag every cell as a picture and store another image in it, so that the cell might be kept instead of run."""
+    """Tag every cell as a picture and store an image in it, so that the cell might be kept instead of run."""
     data = {"image/png": PNG, "text/plain": "6.0"}
     for one in notebook["cells"]:
         one["metadata"]["tags"] = ["picture"]
@@ -87,12 +87,12 @@ def answers_called_pictures(notebook):
         one["outputs"] = [{"output_type": "display_data", "data": data, "metadata": {}}]
 
 
-# Content for the person who opens a notebook.
+# Active content that targets the person who opens a notebook.
 
 
 @hostile_notebook()
 def stored_scripts(notebook):
-    """Put markup and scripts into the stored outputs of every cell, including the course's picture."""
+    """Put markup and scripts into the stored outputs of every cell, including the course's picture cell."""
     for one in code_cells(notebook):
         one["outputs"] = [
             {"output_type": "display_data", "data": {**MARKED_UP, "image/png": PNG}, "metadata": {"x": SCRIPT}},
@@ -114,7 +114,7 @@ def attachments(notebook):
 
 @hostile_notebook()
 def markup_everywhere(notebook):
-    """Scripts in ids, tags, titles, languages and kernels."""
+    """Put scripts into ids, tags, titles, languages and kernels."""
     for one in notebook["cells"]:
         one |= {"id": SCRIPT, "execution_count": SCRIPT}
         one["metadata"] |= {"tags": [SCRIPT], "title": SCRIPT, "collapsed": SCRIPT, "name": SCRIPT}
@@ -123,6 +123,6 @@ def markup_everywhere(notebook):
 
 @hostile_notebook()
 def huge_metadata(notebook):
-    """Twenty megabytes of metadata."""
+    """Add more than ten megabytes of metadata."""
     notebook["metadata"]["note"] = "x" * (10 << 20)
     notebook["cells"][0]["metadata"]["list"] = [0] * (1 << 20)

@@ -1,4 +1,4 @@
-"""Hostile replacements for a notebook, files next to a notebook, and names of students."""
+"""Hostile files in place of a notebook, hostile files next to a notebook, and hostile student names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import chdir
 from tests.framework.security.hostile.registry import NAME, SCRIPT, hostile, hostile_notebook, save, terabyte, wrong
 from tests.support.mini import CHAPTER
 
-# Replacements of the file.
+# Replacements for the notebook file.
 
 INSTEAD = {
     "a_link_to_the_gradebook": lambda path, world: path.symlink_to(world.course.root / "gradebook.db"),
@@ -28,14 +28,14 @@ for _name, _make in INSTEAD.items():
 
 @hostile("ungradable")
 def a_folder_that_is_a_link(folder, world):
-    """The submission is a link to another student's."""
+    """Make the submission's folder a link to another student's submission."""
     folder.rmdir()
     folder.symlink_to(world.best.parent)
 
 
 @hostile("ungradable")
 def a_student_who_is_a_link(folder, world):
-    """The student's whole folder is a link to another student's."""
+    """Make the student's whole folder a link to another student's folder."""
     folder.rmdir()
     folder.parent.rmdir()
     folder.parent.symlink_to(world.best.parent.parent)
@@ -43,21 +43,21 @@ def a_student_who_is_a_link(folder, world):
 
 @hostile("ungradable")
 def a_socket(folder, _world):
-    """A local socket."""
+    """Put a local socket in place of the notebook."""
     with socket.socket(socket.AF_UNIX) as made, chdir(folder):  # a socket's address must be short
         made.bind(NAME)
 
 
 @hostile("ungradable")
 def another_name(folder, world):
-    """A notebook whose name is not the chapter's and contains markup."""
+    """Submit a notebook whose name contains markup and is not the chapter's name."""
     save(folder, wrong(world.course))
     (folder / NAME).rename(folder / f"{SCRIPT.replace('/', '')}\n\x1b[2J.ipynb")
 
 
 @hostile("ungradable")
 def other_names_by_the_thousand(folder, _world):
-    """Thousands of other notebooks, one of them with a name that is not text."""
+    """Submit thousands of notebooks with wrong names, one of which is not valid text."""
     (folder / os.fsdecode(b"\xe9.ipynb")).touch()
     for number in range(2000):
         (folder / f"{number}{'<' * 200}.ipynb").touch()
@@ -79,7 +79,7 @@ TIMES = {
 
 
 def _beside(make):
-    """Submit wrong answers, with a file from ``make`` in each place from which a timestamp or nbgrader's secret is read."""
+    """Return a function that submits wrong answers, with a timestamp and a submission secret that ``make`` creates."""
 
     def hand_in(folder, world):
         save(folder, wrong(world.course))
@@ -95,7 +95,7 @@ for _name, _make in TIMES.items():
 
 @hostile("graded")
 def programs_beside(folder, world):
-    """Python files that a grader might run: configurations of the course and of pytest, and modules that it imports."""
+    """Submit Python files that a grader might run: configurations of the course and of pytest, and modules with the names of imported packages."""
     save(folder, wrong(world.course))
     names = ("course_config", "nbgrader_config", "conftest", "numpy", "autograder", "sitecustomize", f"test_{CHAPTER}")
     for name in names:
@@ -115,5 +115,5 @@ STUDENTS = {
 }
 for _name, _student in STUDENTS.items():
     hostile_notebook(name=_name, student=_student)(lambda _notebook: None)
-# A name on disk can be any bytes. A name that is not text cannot be in a gradebook.
+# A file name can be any bytes, but a name that is not text cannot be in a gradebook.
 hostile_notebook("ungradable", name="a_student_of_no_text", student=os.fsdecode(b"caf\xe9"))(lambda _notebook: None)

@@ -46,7 +46,7 @@ def hostile(status, *, student="", name=""):
 
 
 def hostile_notebook(status="graded", *, student="", name=""):
-    """Register a function that turns a notebook with wrong answers into one whose verdict must be ``status``."""
+    """Register a function that changes a notebook with wrong answers, whose verdict must then be ``status``."""
 
     def note(change):
         def make(folder, world):
@@ -61,26 +61,26 @@ def hostile_notebook(status="graded", *, student="", name=""):
 
 
 def wrong(course):
-    """The chapter's notebook with answers that earn nothing."""
+    """Return the chapter's notebook with answers that earn nothing."""
     return document(course, **NOTHING_RIGHT)
 
 
 def save(folder, notebook):
-    """Save ``notebook`` as Python writes JSON, including NaN and lone surrogates."""
+    """Save ``notebook`` as JSON. Python's encoder accepts NaN and lone surrogates."""
     (folder / NAME).write_text(json.dumps(notebook), "utf-8")
 
 
 def terabyte(path):
-    """Make a sparse file of a terabyte."""
+    """Make a sparse file of one terabyte at ``path``."""
     path.touch()
     os.truncate(path, 1 << 40)
 
 
 def code_cells(notebook):
-    """The code cells of a notebook."""
+    """Return the code cells of a notebook."""
     return [c for c in notebook["cells"] if c["cell_type"] == "code"]
 
 
 def check_cells(notebook):
-    """The graded cells of a notebook."""
+    """Return the graded cells of a notebook."""
     return [c for c in notebook["cells"] if c["metadata"].get("nbgrader", {}).get("grade")]

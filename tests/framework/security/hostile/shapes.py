@@ -1,4 +1,4 @@
-"""Files that are hard to read as files, as JSON, as notebooks or as Python."""
+"""Files that are too large, malformed, or hard to parse as JSON, as a notebook or as Python."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 from tests.framework.security.hostile.registry import NAME, PNG, check_cells, hostile, hostile_notebook, wrong
 from tests.support.mini import cell
 
-# JSON that is not a notebook, or is a notebook in form only.
+# JSON that is not a valid notebook, or has extreme contents.
 
 
 @hostile("graded")
 def two_hundred_megabytes(folder, world):
-    """A stored output of two hundred megabytes."""
+    """Store an output of two hundred megabytes."""
     notebook = wrong(world.course)
     notebook["cells"][1]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "@"}]
     before, after = json.dumps(notebook).encode().split(b'"@"')
@@ -27,7 +27,7 @@ def two_hundred_megabytes(folder, world):
 
 @hostile("ungradable")
 def lists_by_the_million(folder, _world):
-    """A file that takes twenty times its size in memory."""
+    """Submit a file that needs twenty times its size in memory when it is parsed."""
     inside = b"[]," * (10 << 20)
     (folder / NAME).write_bytes(b'{"nbformat": 4, "cells": [], "metadata": {"x": [' + inside + b"0]}}")
 
@@ -36,7 +36,7 @@ VALUES = {"nested_for_ever": "[" * 100_000 + "]" * 100_000, "an_endless_number":
 
 
 def _value_inside(value):
-    """A notebook with ``value`` in its metadata."""
+    """Return a function that submits a notebook with ``value`` in its metadata."""
 
     def make(folder, world):
         notebook = wrong(world.course)
@@ -52,7 +52,7 @@ for _name, _value in VALUES.items():
 
 @hostile_notebook()
 def nested_deep(notebook):
-    """Nest lists up to the depth limit, everywhere in a notebook."""
+    """Put lists that are nested up to the depth limit into every part of a notebook."""
     deep: Any = []
     for _ in range(400):
         deep = [deep]
@@ -90,7 +90,7 @@ def half_characters(notebook):
 
 @hostile_notebook()
 def half_characters_in_a_picture(notebook):
-    """Put lone surrogates into kept parts of a notebook: the stored text of an unchanged picture cell, and the list of copied cells."""
+    """Put lone surrogates into parts that grading keeps: the stored outputs of a picture cell, and the list of copied cells."""
     shown = {"output_type": "display_data", "metadata": {}, "data": {"image/png": PNG, "text/plain": "\ud800"}}
     picture = next(one for one in notebook["cells"] if one["id"] == "picture")
     picture["outputs"] = [shown, {"output_type": "stream", "name": "stdout", "text": "\udfff"}]
@@ -99,7 +99,7 @@ def half_characters_in_a_picture(notebook):
 
 @hostile_notebook()
 def wrong_types(notebook):
-    """Insert cells of every wrong type."""
+    """Insert cells and values that have wrong types."""
     odd = [None, 1, "cell", [], {}, {"cell_type": "code"}, {"cell_type": "code", "source": {"a": 1}, "metadata": []}]
     nbgrader = {"grade_id": [], "solution": True}
     odd += [
@@ -120,31 +120,31 @@ def cells_by_the_thousand(notebook):
 
 @hostile_notebook("ungradable")
 def more_cells_than_are_read(notebook):
-    """Hundreds of thousands of empty cells."""
+    """Add three hundred thousand empty cells."""
     notebook["cells"] += [{"cell_type": "code"}] * 300_000
 
 
 @hostile_notebook("ungradable")
 def more_code_than_is_read(notebook):
-    """Twenty megabytes of Python that mention every exercise."""
+    """Add nearly twenty megabytes of Python that mentions every exercise."""
     source = "to_kelvin = mean_kelvin = q1 = q2 = 0\n" + "x = y + z\n" * 95_000
     notebook["cells"] += [{"cell_type": "code", "metadata": {}, "outputs": [], "source": source}] * 20
 
 
 @hostile("ungradable")
 def cut_off(folder, world):
-    """A truncated notebook."""
+    """Submit a truncated notebook."""
     data = json.dumps(wrong(world.course))
     (folder / NAME).write_text(data[: len(data) // 2])
 
 
 @hostile("ungradable")
 def not_text(folder, _world):
-    """Bytes that are not text, as in a compressed file."""
+    """Submit bytes that are not text, as in a compressed file."""
     (folder / NAME).write_bytes(zlib.compress(bytes(range(256)) * 100))
 
 
-# Sources that are hard to read as Python.
+# Python sources that are hard to parse.
 
 SOURCES = {
     "elif_without_end": "if 0:\n    pass\n" + "elif 0:\n    pass\n" * 1200 + "else:\n    to_kelvin = 1",
@@ -176,5 +176,5 @@ for _name, _source in SOURCES.items():
 
 @hostile_notebook("ungradable")
 def accents_without_end(notebook):
-    """A comment with a letter that has 170,000 accents."""
+    """Add a comment with a letter that has 170,000 accents."""
     cell(notebook, "to_kelvin").update(source="# e" + "\u0301\u0323" * 85_000 + "\nto_kelvin = 1")
