@@ -29,7 +29,7 @@ __all__ = [
     "rng_for", "seed_of", "shrinking",
 ]  # fmt: skip
 
-_CANDIDATES = 50  # a number and not a time, so that a verdict is the same on every machine
+_CANDIDATES = 50  # a number rather than a time limit, so that a verdict is the same on every machine
 
 draw_seed: ContextVar[bytes] = ContextVar("draw_seed", default=b"public")
 _shrinking: ContextVar[bool] = ContextVar("shrinking", default=True)
@@ -154,8 +154,8 @@ def given(
 ) -> Any:
     """Run a check on drawn inputs. ``bundles`` draw several named inputs at once (see ``linked``).
 
-    If the check fails, students see the smallest failing input of fifty. (Hypothesis's own search for a smaller one costs
-    more than all checks of a wrong answer together, and finds inputs that are mostly zeros.)
+    If the check fails, students see the smallest failing input of fifty. (Hypothesis's own search for a smaller input takes
+    longer than all checks of a wrong solution together, and finds inputs that are mostly zeros.)
     """
     drawn = {*strategies, *(name for b in bundles for name in (b.names if hasattr(b, "names") else b.example()))}
     whole = st.fixed_dictionaries(strategies)

@@ -271,7 +271,7 @@ class FaultModel:
             yield _Fault("steps", name, [function])
 
     def _never_matters(self, name: str) -> bool:
-        """Return whether the result never depends on the argument ``name``, such as the size of a block."""
+        """Return whether the argument ``name``, such as a block size, never changes the result."""
         inputs = [drawn.values for drawn in cover(self.contract, 0).inputs if not drawn.categories]
         changed = [pair for pair in itertools.combinations(inputs, 2) if differing_arguments(*pair) == [name]]
         function = self.checks.references[self.exercise]
