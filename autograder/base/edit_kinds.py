@@ -42,6 +42,7 @@ KINDS = {
     "extra": EditKind("an extra step or argument", "one step or argument fewer"),
     "missing": EditKind("whether a step is missing", "one more step"),
     "lines": EditKind("whether the line is needed, and whether it is in the right place", "the line removed or moved"),
+    "loop": EditKind("what the loop does next", "another way to go on with the loop"),
     "condition": EditKind("the condition", "another condition", ("condition", "when it is None", "is None")),
     "special case": EditKind("whether this special case is right, and whether it is needed", "another condition"),
     "function": EditKind("which function is called", "another function"),

@@ -170,6 +170,7 @@ def _word(name: str, value: Value, inputs: dict[str, Value]) -> str:
         or hasattr(value, "text")
         or long
     ):
+        name = str(getattr(value, "name", name)) if hasattr(value, "text") else name  # a function has a name of its own
         inputs[name] = value
         return name
     if hasattr(value, "seed"):

@@ -265,9 +265,9 @@ class ExerciseSession:
 
     def _unsteady(self, call: Call, first: Answer, then: Answer) -> None:
         raise CheckFailed(
-            f"{call.function} returned two different results for the same input, with another call in between. Does it keep "
-            "data from one call to the next, return the same array each time, or draw its own random numbers "
-            "(`np.random…`)?",
+            f"{call.function} was called twice with the same input and once with another input in between. Afterwards, the two "
+            "results for the same input differ. Does it keep data from one call to the next, return the same array each time, "
+            "or draw its own random numbers (`np.random…`)?",
             "\n".join([self.described(call), f"first: {describe_answer(first)}", f"then:  {describe_answer(then)}"]),
             kind="unsteady",
         )

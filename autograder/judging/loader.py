@@ -264,9 +264,8 @@ class ChapterChecks:
                     f"which is not a function or class in solutions/{chapter}.py."
                 )
             wrong.setdefault(misconception.exercise, []).append(misconception)
-        classes = {
-            v.__exercise__.name: v for v in vars(module).values() if "__exercise__" in getattr(v, "__dict__", {})
-        }
+        marked = [v for v in vars(module).values() if "__exercise__" in getattr(v, "__dict__", {})]
+        classes = {one.__exercise__.name: one for one in marked}
         return cls(
             course,
             chapter,

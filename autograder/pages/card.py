@@ -188,7 +188,8 @@ def rows(card: Card) -> list[Row]:
         symbol, label = SIGNS[status], WORDS[status]
         if status == "not_tried" and first:
             runs = f"once “{sanitize(next((c for c in checks if c.name == waits), first).title)}” passes."
-            worth = f", worth {pluralize(sum(c.points for c in [check, *others]), 'point')}," if card.graded else ""
+            points = sum(c.points for c in [check, *others])
+            worth = f", worth {pluralize(points, 'point')}," if card.graded and points else ""
             title, reason = (
                 (f"{len(titles)} checks{worth} run {runs}", "") if others else (titles[0], f"It runs {runs}")
             )
@@ -256,7 +257,7 @@ def location_text(verdict: ExerciseVerdict) -> str:
     if located is None:
         return ""
     lines = located.lines
-    cell = "its cell" if located.cell == verdict.name else sanitize(located.cell, MAX_CELL_NAME)
+    cell = "your cell" if located.cell == verdict.name else sanitize(located.cell, MAX_CELL_NAME)
     look = f": look at {kind_of(located.kind).look}" if located.kind else ""
     if located.edits > 1:
         together = "two" if located.edits == 2 else "several"

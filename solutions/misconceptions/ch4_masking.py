@@ -130,7 +130,7 @@ def minus_infinity_above(n_q, n_k=None):
 @wrong
 def ones_and_zeros(n_q, n_k=None):
     """Your triangle is right, but it contains the numbers 1 and 0 instead of True and False. To NumPy they differ: `~`
-    turns True into False, but the integer 1 into -2, and it cannot be used with floats. What turns numbers into booleans,
+    turns True into False, but 1 into a number such as -2, and it cannot be used with floats. What turns numbers into booleans,
     or which argument sets the type of a new array?"""
     n_k = n_q if n_k is None else n_k
     return np.tri(n_q, n_k, n_k - n_q)
@@ -272,7 +272,7 @@ def a_row_for_every_position(lengths, n_k):
 @wrong
 def numbers_for_booleans(lengths, n_k):
     """The places are right, but your mask contains the numbers 1 and 0 instead of True and False. To NumPy they differ:
-    `~` turns True into False, but the integer 1 into -2, and it cannot be used with floats. A comparison gives booleans
+    `~` turns True into False, but 1 into a number such as -2, and it cannot be used with floats. A comparison gives booleans
     by itself."""
     return (np.arange(n_k) < lengths[:, None, None]).astype(float)
 

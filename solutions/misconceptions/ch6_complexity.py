@@ -155,7 +155,7 @@ def attention_only(n, d_model):
 
 @wrong
 def n_and_d_swapped(n, d_model):
-    """You squared the wrong letters. A projection multiplies each of n rows by a d_model × d_model matrix, so there
+    """Your results are those with the wrong letters squared. A projection multiplies each of n rows by a d_model × d_model matrix, so there
     d_model is squared. The scores compare each of n positions with each of n, so there n is squared."""
     return 8 * n**2 * d_model + 4 * n * d_model**2
 
@@ -287,7 +287,7 @@ def separate_blocks(n, window):
 @wrong
 def numbers_for_truth(n, window):
     """Your window is right, but it contains the numbers 1 and 0 instead of True and False. NumPy treats them
-    differently: `~` turns True into False, but 1 into -2. How can you turn numbers into booleans?"""
+    differently: `~` turns True into False, but 1 into a number such as -2. How can you turn numbers into booleans?"""
     i, j = np.indices((n, n))
     return np.where((i - j >= 0) & (i - j < window), 1, 0)
 
@@ -386,8 +386,8 @@ def plain_softmax_attention(Q, K, V, feature_map):
 
 @wrong
 def the_whole_table_of_weights(Q, K, V, feature_map):
-    """Your numbers are right, but you make the table of all n_q · n_k weights, so you save nothing. A matrix product
-    can be done in any order: (A B) C = A (B C). Which two of the three matrices give a small result?"""
+    """Your numbers are right, but you make the table of all n_q · n_k weights, or a large part of it, so you save too
+    little. A matrix product can be done in any order: (A B) C = A (B C). Which two of the three matrices give a small result?"""
     weights = feature_map(Q) @ np.swapaxes(feature_map(K), -1, -2)
     return (weights @ V) / weights.sum(axis=-1, keepdims=True)
 
@@ -527,8 +527,8 @@ wrong = misconceptions_of("chunked_attention")
 
 @wrong
 def the_whole_table_at_once(Q, K, V, block_size):
-    """Your output is right, but you make the table of all n_q · n_k scores on the way. This is plain attention, and
-    block_size has no effect. Which array in your code has a row for each query and a column for each key?"""
+    """Your output is right, but you make the table of all n_q · n_k scores on the way. Then
+    block_size saves no memory. Which array in your code has a row for each query and a column for each key?"""
     return attention(Q, K, V)[0]
 
 

@@ -716,12 +716,13 @@ class TestTrainingStep:
     def test_many_steps(self, student, reference, rng):
         """ten steps, one after the other: the matrix at the end, and the loss at each step"""
         W_Q, X, K, V, T = (rng.uniform(-1, 1, size=size) for size in ((4, 4), (6, 4), (6, 4), (6, 3), (6, 3)))
+        start = {"W_Q": W_Q, "X": X, "K": K, "V": V, "T": T}
         expected = W_Q
-        for _ in range(10):
+        for step in range(1, 11):
             W_Q, loss = student.training_step(W_Q, X, K, V, T, 1.0)
             expected, right = reference.training_step(expected, X, K, V, T, 1.0)
-            assert_matches(loss, right)
-        assert_matches(W_Q, expected)
+            assert_matches(loss, right, call=f"the loss in step {step} with a rate of 1", **start)
+        assert_matches(W_Q, expected, call="W_Q after ten steps with a rate of 1", **start)
 
     test_every_kind = all_categories(points=0.25, after="test_small_example")
 

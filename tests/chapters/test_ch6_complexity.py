@@ -350,7 +350,7 @@ class TestLinearAttention:
     @check(points=0.5, visible=True)
     def test_small_example(self, agrees):
         """the example: one query, two keys"""
-        mapped(agrees, *arrays_of([[1, 0]], [[0, 1], [2, 0]], [[11], [22]]), ADD_ONE)
+        mapped(agrees, *arrays_of([[1, 0]], [[0, 1], [2, 0]], [[11], [22]]), ADD_ONE, shown=True)
 
     @check(points=0.75, visible=True, after="test_small_example")
     def test_several_queries(self, agrees):
@@ -398,7 +398,7 @@ class TestLinearAttention:
     @check(visible=True, after="test_several_queries")
     def test_less_than_the_table(self, agrees):
         """2200 queries and 2700 keys, in half the memory of their table of weights"""
-        mapped(agrees.within(memory_mb=LIMIT_MB), *the_same_few(N_Q, N_K), ADD_ONE)
+        mapped(agrees.within(memory_mb=LIMIT_MB), *the_same_few(N_Q, N_K), SQUARES, shown=True)
 
     @check(points=1.25, after="test_several_queries")
     def test_little_memory(self, agrees):

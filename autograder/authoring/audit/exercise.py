@@ -378,10 +378,9 @@ class MeasuredExercise:
     def _only_reorders(self, other: Mapping[str, Any]) -> bool:
         """Return whether the answers of ``other`` to the planned calls differ from the reference's only in the order of table rows."""
         plan = self.checks.plan(self.spec.name)
-        pairs = list(
-            zip(FunctionSession(self.right).batch(plan), FunctionSession(other).batch(plan), plan, strict=True)
-        )
-        moved = [(a.value, b.value) for a, b, call in pairs if not same_answer(a, b, call)]
+        right, found = (FunctionSession(names).batch(plan) for names in (self.right, other))
+        answers = zip(right, found, plan, strict=True)
+        moved = [(a.value, b.value) for a, b, call in answers if not same_answer(a, b, call)]
         rules = Rules(1e-9, 1e-9, tables=TableOptions(row_order=False))
         return bool(moved) and all(a is not None and b is not None and equal(b, a, rules) for a, b in moved)
 

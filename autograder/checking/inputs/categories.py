@@ -128,9 +128,7 @@ def _is_a_size(argument: NumberArgument) -> bool:
     return argument.high <= MOST or argument.low == 1
 
 
-def _relation(
-    one: str, other: str, sign: str, compare: Callable[[int, int], bool], numbers: list[str]
-) -> InputCategory:
+def _relation(one: str, other: str, sign: str, holds: Callable[[int, int], bool], numbers: list[str]) -> InputCategory:
     def measure(name: str, call: BoundCall) -> int | None:
         if name == "batch":
             return math.prod(call.batch) if call.batch is not None else None
@@ -139,7 +137,7 @@ def _relation(
 
     def matches(call: BoundCall) -> bool:
         sizes = measure(one, call), measure(other, call)
-        return None not in sizes and compare(*sizes)  # type: ignore[arg-type]
+        return None not in sizes and holds(*sizes)  # type: ignore[arg-type]
 
     def configure(request: DrawRequest, rng: np.random.Generator) -> None:
         low, high = sorted(map(int, rng.permutation([2, 3, 4, 5, 6, 7])[:2]))

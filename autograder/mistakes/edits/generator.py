@@ -22,7 +22,6 @@ __all__ = ["OPERATORS", "Definition", "edited", "edits_of", "overlap", "scope_of
 OPERATORS = operators_in([operators, calls, methods])
 MAX_EDITS = 30_000  # the most edits of one definition
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-_EQUALITY = ast.Eq | ast.NotEq
 
 
 @lru_cache(maxsize=1)  # a cell may have thousands of definitions
@@ -125,15 +124,12 @@ def _all(
 ) -> Iterator[Edit | PendingEdit]:
     function = statement if isinstance(statement, Function) else None
     # An edited key of an ``in`` test is usually not found, so the edit corrects the condition rather than the key.
-    lookups = [
-        c for c in ast.walk(statement) if isinstance(c, ast.Compare) and isinstance(c.ops[0], ast.In | ast.NotIn)
-    ]
-    keys = {id(part) for lookup in lookups for part in ast.walk(lookup)}
+    compared = [node for node in ast.walk(statement) if isinstance(node, ast.Compare)]
+    keys = {id(n) for c in compared if isinstance(c.ops[0], ast.In | ast.NotIn) for n in ast.walk(c)}
     # An edit of such a condition may only keep wrong code from running.
-    tests = [n.test for n in ast.walk(statement) if isinstance(n, ast.If | ast.IfExp)]
-    special = {
-        id(n) for t in tests if isinstance(t, ast.Compare) and isinstance(t.ops[0], _EQUALITY) for n in ast.walk(t)
-    }
+    tests = {id(n.test) for n in ast.walk(statement) if isinstance(n, ast.If | ast.IfExp)}
+    equal = [c for c in compared if id(c) in tests and isinstance(c.ops[0], ast.Eq | ast.NotEq)]
+    special = {id(n) for c in equal for n in ast.walk(c)}
     for node in _expressions(statement):
         if enough():
             return

@@ -85,7 +85,7 @@ def _alone(statement: ast.stmt, text: Text, scope: Scope) -> Iterator[Edit]:
         yield from _edit(text, statement, "pass", "lines", 1.1)
     if isinstance(statement, ast.Break | ast.Continue):
         instead = "continue" if isinstance(statement, ast.Break) else "break"
-        yield from _edit(text, statement, instead, "lines", 1.0)
+        yield from _edit(text, statement, instead, "loop", 1.0)
     match statement:
         case ast.AugAssign(target=target, op=op, value=value):
             loaded = ast.parse(ast.unparse(target), mode="eval").body

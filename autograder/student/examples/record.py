@@ -203,9 +203,8 @@ def _source_of(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec, wher
     code = inspect.unwrap(getattr(checks.classes[spec.name], check.name)).__code__
     tree = ast.parse(checks.course.checks(checks.chapter).read_text(encoding="utf-8"))
     methods = (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == check.name)
-    method = next(
-        (m for m in methods if code.co_firstlineno in {m.lineno, *(d.lineno for d in m.decorator_list)}), None
-    )
+    first = code.co_firstlineno
+    method = next((m for m in methods if first in {m.lineno, *(d.lineno for d in m.decorator_list)}), None)
     if method is None:
         return ""
     marks, method.decorator_list = method.decorator_list, []

@@ -74,7 +74,7 @@ def test_the_page_marks_the_line_and_the_comment_names_it(patient):
     page = (patient.root / "feedback" / "ada" / CHAPTER / f"{CHAPTER}.html").read_text()
     assert '<mark class="here" title="Look at this line">    return celsius * offset</mark>' in page
     sentence = (
-        "The mistake is in line 4 of its cell: look at the operator. With one small change there, all checks pass."
+        "The mistake is in line 4 of your cell: look at the operator. With one small change there, all checks pass."
     )
     comment = comment_on(outcome.verdict.exercise("to_kelvin"), "message")
     assert sentence in page
@@ -94,7 +94,8 @@ def test_how_much_is_told_is_a_setting(patient):
 
     assert told("message", "nothing") == ""
     assert (
-        told("message", "line") == "The mistake is in line 3 of its cell. With one small change there, all checks pass."
+        told("message", "line")
+        == "The mistake is in line 3 of your cell. With one small change there, all checks pass."
     )
     assert "look at the axis" in told("message", "kind")
     assert told("title", "kind") == ""
@@ -111,7 +112,7 @@ def test_two_lines_or_two_edits_are_said_as_what_they_are():
     exercise = ExerciseVerdict("f", 0.0, 1.0, "failed")
     either = location_text(replace(exercise, located=LocatedMistake("f", (3, 5))))
     assert (
-        either == "The mistake is in line 3 or in line 5 of its cell. With a small change in either, all checks pass."
+        either == "The mistake is in line 3 or in line 5 of your cell. With a small change in either, all checks pass."
     )
     both = location_text(replace(exercise, located=LocatedMistake("cell 7", (2,), "number", 2)))
     assert both.startswith(
