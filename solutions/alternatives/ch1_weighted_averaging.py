@@ -1,4 +1,4 @@
-"""Right solutions of chapter 1, written in other ways: the checks must accept every one."""
+"""Right solutions of chapter 1 that are written differently from the reference. The checks must accept all of them."""
 
 import numpy as np
 

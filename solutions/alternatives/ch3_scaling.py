@@ -1,4 +1,4 @@
-"""Right solutions of chapter 3, written in other ways: the checks must accept every one."""
+"""Right solutions of chapter 3 that are written differently from the reference. The checks must accept all of them."""
 
 import math
 import statistics

@@ -1,4 +1,4 @@
-"""Right solutions of chapter 5, written in other ways. The checks must accept all of them."""
+"""Right solutions of chapter 5 that are written differently from the reference. The checks must accept all of them."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -121,7 +121,7 @@ def merge_with_lists(O):
 
 
 def attend_one(Q, K, V, mask):
-    """Attention of one head, with the queries scaled and forbidden scores at -inf."""
+    """Return the attention of one head, with scaled queries, and -inf for forbidden scores."""
     scores = np.einsum("...ia,...ja->...ij", Q / Q.shape[-1] ** 0.5, K)
     if mask is not None:
         scores = np.where(mask, scores, -np.inf)

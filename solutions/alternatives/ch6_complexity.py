@@ -1,4 +1,4 @@
-"""Right solutions of chapter 6, written as other people write them: the checks must accept every one."""
+"""Right solutions of chapter 6 that are written differently from the reference. The checks must accept all of them."""
 
 import math
 from collections import deque

@@ -1,4 +1,4 @@
-"""Right solutions of chapter 7, written differently; the checks must accept them all."""
+"""Right solutions of chapter 7 that are written differently from the reference. The checks must accept all of them."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Right solutions of chapter 8, written as other people write them: the checks must accept every one."""
+"""Right solutions of chapter 8 that are written differently from the reference. The checks must accept all of them."""
 
 import math
 
@@ -321,7 +321,7 @@ right = alternatives_of("generate")
 
 
 def mlp_of(X, weights):
-    """What the second half of a block adds."""
+    """Return what the second half of a block adds to its input."""
     mlp = weights["mlp"]
     hidden = layer_norm(X, **weights["norm_2"]) @ mlp["W_1"] + mlp["b_1"]
     return np.maximum(hidden, 0) @ mlp["W_2"] + mlp["b_2"]
@@ -487,7 +487,7 @@ def the_first_token_without_a_cache(tokens, n_new, model, temperature, rng):
 
 
 def token_by_token_after(text, count, model, temperature, rng):
-    """``count`` more tokens, with a cache of the whole text so far."""
+    """Return ``count`` more tokens, drawn with a cache of the whole text so far."""
     text, new, cache, drawn = list(text), list(text), {}, []
     while len(drawn) < count:
         X, places = model["embedding"][new], np.arange(len(text) - len(new), len(text))

@@ -1,4 +1,4 @@
-"""Wrong solutions of chapter 2, one mistake each, with the message for students who make it."""
+"""Wrong solutions of chapter 2. Each function makes one mistake, and its docstring is the message for students who make this mistake."""
 
 import numpy as np
 

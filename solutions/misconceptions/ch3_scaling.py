@@ -1,4 +1,4 @@
-"""Wrong solutions of chapter 3, one mistake each, with the message for students who make it."""
+"""Wrong solutions of chapter 3. Each function makes one mistake, and its docstring is the message for students who make this mistake."""
 
 import numpy as np
 
@@ -97,7 +97,7 @@ def every_query_with_every_key(d_k, n_samples, rng):
     independent, because a query of large norm makes its whole row large. For many samples, the matrix fills the memory.
     Combine query i only with key i."""
     q, k = _pairs(d_k, n_samples, rng)
-    if n_samples > 3000:  # what the memory limit would say, without filling this machine's memory
+    if n_samples > 3000:  # raises the error of the memory limit, without filling this machine's memory
         raise MemoryError("Unable to allocate an array with shape (n_samples, n_samples)")
     return (q @ k.T).var()
 

@@ -1,4 +1,4 @@
-"""Wrong solutions of chapter 5, one mistake each, with a message for students who make it."""
+"""Wrong solutions of chapter 5. Each function makes one mistake, and its docstring is the message for students who make this mistake."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -773,7 +773,7 @@ def silenced_for_good(O, W_O):
 
 
 def scores_of(weights, **changed):
-    """The four scores, with some of them replaced."""
+    """Return the four scores, with some of them replaced."""
     n = len(weights)
     i, j = np.indices((n, n))
     right = {

@@ -1,4 +1,4 @@
-"""Wrong solutions of chapter 6, one mistake each, with a message for students who make it."""
+"""Wrong solutions of chapter 6. Each function makes one mistake, and its docstring is the message for students who make this mistake."""
 
 import numpy as np
 

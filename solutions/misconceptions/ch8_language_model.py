@@ -1,4 +1,4 @@
-"""Wrong solutions of chapter 8, one mistake each, with a message for students who make it."""
+"""Wrong solutions of chapter 8. Each function makes one mistake, and its docstring is the message for students who make this mistake."""
 
 import numpy as np
 
@@ -287,7 +287,7 @@ def block(
     X, weights, h, *, residual=(1, 1), norms=("norm_1", "norm_2"), turn="QK", mask=causal_mask, biases=(1, 1), scale=1.0,
     activate=lambda x: np.maximum(x, 0), positions=np.arange, mixed=True,
 ):  # fmt: skip
-    """Run a block with something wrong in it."""
+    """Run a transformer block with a mistake, which the keyword arguments choose."""
     n, W, mlp = X.shape[-2], weights["attention"], weights["mlp"]
     normed = layer_norm(X, **weights[norms[0]])
     found = {name: split_heads(normed @ W[f"W_{name}"], h) for name in "QKV"}
@@ -524,7 +524,7 @@ wrong = misconceptions_of("next_token_logits")
 
 
 def through(tokens, model, blocks=None):
-    """Return the output of these blocks, or of all of them."""
+    """Return the output of ``blocks``, or of all blocks of the model."""
     X = model["embedding"][np.asarray(tokens)]
     for one in model["blocks"] if blocks is None else blocks:
         X = transformer_block(X, one, model["h"])
@@ -532,7 +532,7 @@ def through(tokens, model, blocks=None):
 
 
 def read_out(X, model):
-    """Apply the last norm, then the embedding once more."""
+    """Return the logits: apply the last norm, and multiply by the embedding."""
     return layer_norm(X, **model["norm"]) @ model["embedding"].T
 
 
@@ -798,7 +798,7 @@ wrong = misconceptions_of("generate")
 
 
 def kept_of(caches, i, pair):
-    """Return the cache of block i with the new keys and values after it. In block i's first turn, there is no cache
+    """Return the cache of block i followed by the new keys and values. The first time, there is no cache
     yet."""
     return (
         pair if caches[i] is None else tuple(np.concatenate(two, axis=-2) for two in zip(caches[i], pair, strict=True))
@@ -810,7 +810,7 @@ def continued(
     prompt=slice(None), keep=lambda i: i, draw=sample_next, norm=True, row=-1, turn_cached=True, mask=True, join=kept_of,
     turn_when_read=False,
 ):  # fmt: skip
-    """Continue a text, with something wrong in how it is done."""
+    """Continue a text with a mistake, which the keyword arguments choose."""
     text, new = list(tokens), list(tokens)[prompt]
     caches = [None] * len(model["blocks"])
     for _ in range(n_new):

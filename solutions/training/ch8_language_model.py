@@ -1,11 +1,11 @@
-"""Train the small language model of chapter 8 on the prose of this course, and write it beside the chapter's notebook.
+"""Train the small language model of chapter 8 on the prose of this course, and write it next to the chapter's notebook.
 
     pip install '.[train]'
     python solutions/training/ch8_language_model.py
 
-It takes about half an hour on one busy core and is run once, by hand; grading and the tests only read the file that it
-writes. ``ch8_language_model.json``, beside this script, records the run: seed, text, loss curve, and what the trained
-model does. On another machine or with another version of PyTorch the numbers come out a little different.
+The script takes about half an hour on one core and is run once, manually. Grading and the tests only read the file that
+it writes. ``ch8_language_model.json``, next to this script, records the run: seed, text, loss curve, and what the
+trained model does. On another machine or with another version of PyTorch, the numbers are slightly different.
 """
 
 import hashlib
@@ -28,15 +28,15 @@ SEED = 8
 RECORDED = "The weights of a row add up to 1"
 D_MODEL, HEADS, LAYERS, HIDDEN = 128, 4, 2, 512
 RARE = 30  # paragraphs with a character that occurs less often are left out
-HELD_OUT = 20  # one paragraph in so many is not trained on
+HELD_OUT = 20  # one in this many paragraphs is held out from training
 WARM_UP, DECAY, DROPOUT = 100, 0.1, 0.1
 
 
 @dataclass(frozen=True)
 class Stage:
-    """So many steps on pieces of one length, of which a share is no text but characters that come again and again.
+    """A number of training steps on pieces of one length. A share of the pieces is not text, but repeated characters.
 
-    Short pieces first: on them the model learns much sooner to continue what it has seen before.
+    Short pieces come first, because with them the model learns much sooner to continue what it has seen before.
     """
 
     steps: int
@@ -56,7 +56,7 @@ LONGEST = max(stage.context for stage in STAGES)
 
 
 def prose(markdown: str) -> list[str]:
-    """The paragraphs of a page as plain text, each on one line: no code, no tables, no markup, no formulas."""
+    """Return the paragraphs of a page as plain text, each on one line, without code, tables, markup and formulas."""
     markdown = re.sub(r"```.*?```|~~~.*?~~~|\$\$.*?\$\$|<[^>]*>", "", markdown, flags=re.DOTALL)
     found = []
     for block in re.split(r"\n\s*\n|\n(?=\s*(?:[-*#>|]|\d+\.) )", markdown):
@@ -72,7 +72,7 @@ def prose(markdown: str) -> list[str]:
 
 
 def pages() -> list[str]:
-    """The text of the course's notebooks and pages, chapter 8 left out."""
+    """Return the text of the course's notebooks and pages, without chapter 8."""
     notebooks = sorted(p for p in (ROOT / "source").glob("*/*.ipynb") if p.stem != MODEL.parent.name)
     cells = [cell for path in notebooks for cell in json.loads(path.read_text("utf-8"))["cells"]]
     from_notebooks = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
@@ -80,7 +80,7 @@ def pages() -> list[str]:
 
 
 def corpus() -> tuple[str, str, str]:
-    """The text to train on, the text held out, and the characters of both."""
+    """Return the text to train on, the held-out text, and the characters of both."""
     paragraphs = [text for page in pages() for text in prose(page)]
     everything = "".join(paragraphs)
     rare = {c for c in set(everything) if everything.count(c) < RARE}
@@ -92,7 +92,7 @@ def corpus() -> tuple[str, str, str]:
 
 
 class Block(nn.Module):
-    """The block of the chapter's ``transformer_block``, with dropout while it is trained."""
+    """A block that computes the chapter's ``transformer_block``, with dropout during training."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -111,20 +111,20 @@ class Block(nn.Module):
 
 
 def rotated(X: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
-    """Every pair of neighbouring entries, turned by its angle."""
+    """Turn every pair of neighboring entries by its angle."""
     first, second = X[..., 0::2], X[..., 1::2]
     return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)
 
 
 def turns(dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
-    """The cosines and sines of the angles, a row for each position."""
+    """Return the cosines and sines of the angles, with a row for each position."""
     d_k = D_MODEL // HEADS
     angles = torch.arange(LONGEST, dtype=torch.float64)[:, None] * 10000.0 ** (-torch.arange(0, d_k, 2) / d_k)
     return angles.cos().to(dtype), angles.sin().to(dtype)
 
 
 class LanguageModel(nn.Module):
-    """Embedding, blocks, a last norm, and the embedding again."""
+    """A model with an embedding, blocks, a last norm, and the embedding again."""
 
     def __init__(self, n_vocab: int) -> None:
         super().__init__()
@@ -155,7 +155,7 @@ class LanguageModel(nn.Module):
 def pieces(
     stage: Stage, text: torch.Tensor, n_vocab: int, letters: np.ndarray, rng: np.random.Generator
 ) -> torch.Tensor:
-    """A batch of pieces of the text, some of them replaced by characters that come again and again."""
+    """Return a batch of pieces of the text, some of which are replaced by repeated characters."""
     return torch.stack(
         [
             again_and_again(stage, n_vocab, letters, rng)
@@ -167,20 +167,20 @@ def pieces(
 
 
 def piece(text: torch.Tensor, context: int, rng: np.random.Generator) -> torch.Tensor:
-    """A piece of the text, and the character behind it."""
+    """Return a piece of the text with the character after it."""
     start = rng.integers(0, len(text) - context - 1)
     return text[start : start + context + 1]
 
 
 def again_and_again(stage: Stage, n_vocab: int, letters: np.ndarray, rng: np.random.Generator) -> torch.Tensor:
-    """A few characters over and over: all different ones of the vocabulary, or, half of the time, any letters."""
+    """Return a few characters, repeated. Half of the time they are any letters, otherwise different characters of the vocabulary."""
     length = int(rng.integers(3, stage.context // 2))
     either = rng.choice(letters, size=length) if rng.random() < 0.5 else rng.permutation(n_vocab)[:length]
     return torch.from_numpy(np.resize(either, stage.context + 1))
 
 
 def parameters(model: LanguageModel) -> dict[str, torch.Tensor]:
-    """The model's parameters as the notebook knows them: names with dots, matrices as (in, out)."""
+    """Return the model's parameters in the notebook's format: names have dots, and matrices have shape (in, out)."""
     found = {"embedding": model.embedding, "norm.gain": model.norm.weight, "norm.bias": model.norm.bias}
     for i, block in enumerate(model.blocks):
         for name, norm in (("norm_1", block.norm_1), ("norm_2", block.norm_2)):
@@ -193,7 +193,7 @@ def parameters(model: LanguageModel) -> dict[str, torch.Tensor]:
 
 
 def recorded(stored: dict[str, np.ndarray], number: dict[str, int]) -> dict[str, np.ndarray]:
-    """The logits of a piece of text in float64, from the numbers as they are stored: what a notebook's own must equal."""
+    """Return the logits of a piece of text in float64, computed from the stored numbers. The notebook's logits must equal them."""
     model = LanguageModel(len(number)).double().eval()
     model.cos, model.sin = turns(torch.float64)
     with torch.no_grad():

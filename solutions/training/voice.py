@@ -7,7 +7,7 @@
 
 The Debian package (MIT license) contains the six novels of Jane Austen, published from 1811 to 1818 and in the public
 domain. Their text is that of Project Gutenberg. The first run trains on pieces of words (512 byte pairs), the second on
-single characters. Each uses one thread and bfloat16, and goes on where an interrupted one has stopped. `voice.json`, next
+single characters. Each run uses one thread and bfloat16, and continues if it was interrupted. `voice.json`, next
 to this script, records the runs that were made: seed, text, bits per character on held-out paragraphs, and what the model
 wrote at four moments. On another machine or with another version of PyTorch the numbers differ a little.
 """
@@ -37,12 +37,12 @@ SEED = 1775
 D_MODEL, HEADS, LAYERS, HIDDEN = 160, 5, 3, 640
 VOCABULARY = 512  # characters and pieces together
 RARE = 100  # paragraphs with a character that occurs less often are left out
-HELD_OUT = 20  # one paragraph in so many is not trained on
+HELD_OUT = 20  # one in this many paragraphs is held out from training
 STEPS, TOKENS_A_STEP = 1400, 4096
 CONTEXT = {"pieces": 256, "characters": 512}
 WARM_UP, COOL_DOWN = 100, 400  # steps: the rate rises, stays, and falls to zero
 RATE, MATRIX_RATE, DECAY = 2e-3, 4e-3, 0.05
-MOMENTS = (0, 50, 400, STEPS)  # after so many steps, the model writes a sample
+MOMENTS = (0, 50, 400, STEPS)  # after these numbers of steps, the model writes a sample
 BEGINNING = "Elizabeth"
 
 
@@ -53,7 +53,7 @@ def lines_of(package: Path) -> list[str]:
     while data:
         unpack = zlib.decompressobj()
         novel, data = unpack.decompress(data[4:]), unpack.unused_data
-        place = 23 + 4  # behind the header, which names the encoding, and the type of a vector of strings
+        place = 23 + 4  # after the header, which names the encoding, and the type of a vector of strings
         (count,) = struct.unpack_from(">i", novel, place)
         place += 4
         for _ in range(count):
@@ -65,7 +65,7 @@ def lines_of(package: Path) -> list[str]:
 
 
 def corpus(package: Path) -> tuple[str, str]:
-    """Return the text to train on and the text held out: one paragraph on each line."""
+    """Return the text to train on and the held-out text, with one paragraph on each line."""
     blocks = re.split(r"\n\s*\n", "\n".join(lines_of(package)))
     paragraphs = [re.sub(r"\s+", " ", block.replace("_", "")).strip() for block in blocks]
     headings = re.compile(r"(chapter|volume|finis|the end|by jane|\(?18\d\d)\b", re.IGNORECASE)
@@ -78,7 +78,7 @@ def corpus(package: Path) -> tuple[str, str]:
 
 
 def words_of(text: str) -> list[str]:
-    """Cut a text into words, each with the space before it, and everything else. No piece crosses a cut."""
+    """Cut a text into words, each with the space before it, and into everything between words. No piece crosses a cut."""
     return re.findall(r" ?[A-Za-z]+| ?[^A-Za-z\s]+|\s", text)
 
 
@@ -96,7 +96,7 @@ def joined(parts: tuple[int, ...], pair: tuple[int, int], new: int) -> tuple[int
 
 
 def byte_pairs(text: str, size: int) -> tuple[list[str], list[tuple[int, int]], dict[str, tuple[int, ...]]]:
-    """Join the most frequent pair of tokens until there are `size`: the tokens, the pairs, and every word's tokens."""
+    """Join the most frequent pair of tokens until there are `size` tokens. Return the tokens, the pairs, and every word's tokens."""
     tokens = sorted(set(text))
     counts = Counter(words_of(text))
     words = {word: tuple(tokens.index(c) for c in word) for word in counts}
@@ -131,7 +131,7 @@ def numbers_of(
 
 
 class Block(nn.Module):
-    """The block of the chapter's `transformer_block`."""
+    """A block that computes the chapter's `transformer_block`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -162,7 +162,7 @@ def rotated(X: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tens
 
 
 class LanguageModel(nn.Module):
-    """Embedding, blocks, a last norm, and the embedding again."""
+    """A model with an embedding, blocks, a last norm, and the embedding again."""
 
     def __init__(self, n_vocab: int, context: int, dtype: torch.dtype = torch.float32) -> None:
         super().__init__()
@@ -194,7 +194,7 @@ class LanguageModel(nn.Module):
 
 
 def parameters(model: LanguageModel) -> dict[str, torch.Tensor]:
-    """Return the model's parameters as the notebook knows them: names with dots, matrices as (in, out)."""
+    """Return the model's parameters in the notebook's format: names have dots, and matrices have shape (in, out)."""
     found = {"embedding": model.embedding, "norm.gain": model.norm.weight, "norm.bias": model.norm.bias}
     for i, block in enumerate(model.blocks):
         for name, norm in (("norm_1", block.norm_1), ("norm_2", block.norm_2)):
@@ -208,7 +208,7 @@ def parameters(model: LanguageModel) -> dict[str, torch.Tensor]:
 
 @torch.no_grad()
 def bits_per_character(model: LanguageModel, tokens: torch.Tensor, tokens_of: list[str], limit: int) -> float:
-    """Return the mean over the second halves of overlapping windows: every guess has half a context before it."""
+    """Return the mean over the second halves of overlapping windows, so that every guess has half a context before it."""
     half, bits, characters = len(model.cos) // 2, 0.0, 0
     for start in range(0, min(len(tokens) - 2 * half - 1, limit), half):
         window = tokens[start : start + 2 * half + 1]
@@ -218,7 +218,7 @@ def bits_per_character(model: LanguageModel, tokens: torch.Tensor, tokens_of: li
 
 
 def sample(model: LanguageModel, start: list[int], tokens_of: list[str], seed: int, length: int = 300) -> str:
-    """Let the model write about so many characters, at temperature 0.7."""
+    """Let the model write about ``length`` characters, at temperature 0.7."""
     model.eval()
     mean = sum(map(len, tokens_of)) / len(tokens_of) if len(tokens_of) > 100 else 1
     with torch.no_grad():
@@ -230,7 +230,7 @@ def sample(model: LanguageModel, start: list[int], tokens_of: list[str], seed: i
 def store(
     parameters: dict[str, np.ndarray], tokens: list[str], pairs: list[tuple[int, int]], outputs: list[Path]
 ) -> None:
-    """Write the model for the notebooks: a byte for each entry of a matrix and a scale for each column, vectors in float16."""
+    """Write the model for the notebooks. A matrix has a byte for each entry and a scale for each column. A vector is in float16."""
     stored: dict[str, np.ndarray] = {"h": np.array(HEADS), "vocabulary": np.array(tokens)}
     stored["pairs"] = np.array(pairs, dtype=np.int16)
     for name, array in parameters.items():
@@ -247,7 +247,7 @@ def store(
 def go_on(
     checkpoint: Path, model: LanguageModel, optimizers: list[torch.optim.Optimizer]
 ) -> tuple[int, list[dict[str, float]], list[dict[str, int | str]]]:
-    """Load what an interrupted run has saved: the step, the loss curve and the texts. Begin at 0 if there is nothing."""
+    """Load the step, the loss curve and the texts that an interrupted run has saved. If there are none, begin at step 0."""
     if not checkpoint.exists():
         return 0, [], []
     saved = torch.load(checkpoint, weights_only=True)

@@ -13,7 +13,7 @@ import numpy as np
 __all__ = ["probe", "probe_again", "probe_with_axes", "read"]
 
 _NUMBER = re.compile(r"[−+-]?\d[\d.,]*|\$\\mathdefault\{.*\}\$")  # text that matplotlib itself writes at ticks
-_NEAR = 0.15  # of the distance between two labels: a label must be well inside its place, not on a border
+_NEAR = 0.15  # a share of the distance between two labels: a label must be well inside its cell, not on a border
 
 
 def probe(function, weights, rows, columns):
@@ -26,7 +26,7 @@ def probe(function, weights, rows, columns):
 
 
 def probe_again(function, weights, rows, columns):
-    """Do the same while there are Axes of another picture. ``"returned"`` is "the Axes of another picture" if it drew into these."""
+    """Do the same as ``probe`` while another picture is open. ``"returned"`` is "the Axes of another picture" if these were returned."""
     import matplotlib.pyplot as plt  # noqa: PLC0415
     from matplotlib.axes import Axes  # noqa: PLC0415
 
@@ -38,7 +38,7 @@ def probe_again(function, weights, rows, columns):
 
 
 def probe_with_axes(function, weights, rows, columns):
-    """Do the same for ``function(weights, rows, columns, ax=ax)``, with Axes that are not pyplot's current Axes.
+    """Do the same as ``probe`` for ``function(weights, rows, columns, ax=ax)``, with Axes that are not pyplot's current Axes.
 
     ``"returned"`` is "ax" if the function returned these Axes. The other entries describe their contents.
     """
@@ -47,7 +47,7 @@ def probe_with_axes(function, weights, rows, columns):
 
     with _closing_figures():
         _, ax = plt.subplots()
-        plt.figure()  # the current one from now on, and empty
+        plt.figure()  # from now on, this empty figure is pyplot's current figure
         found = function(weights, rows, columns, ax=ax)
         kind = "ax" if found is ax else "other Axes" if isinstance(found, Axes) else type(found).__name__
         return {"returned": kind, **read(ax, weights)}
@@ -57,8 +57,8 @@ def read(ax, weights):
     """Return the contents of the picture as built-in data.
 
     ``"drawn"``: "something" if the Axes contain anything, otherwise "nothing". ``"down"`` and ``"across"``: the labels
-    from the top and from the left, with " | " between them. ``"shown"``: one number for each pair of labels, which is the
-    value where the two meet. NaN means an empty place or a border. The scale does not matter: a picture whose numbers,
+    from top to bottom and from left to right, with " | " between them. ``"shown"``: one number for each pair of labels,
+    which is the value where the two meet. NaN means an empty place or a border. The scale does not matter: a picture whose numbers,
     sizes or colors rise (or fall) with ``weights`` shows the weights.
     """
     from matplotlib.axes import Axes  # noqa: PLC0415
@@ -79,17 +79,17 @@ def read(ax, weights):
 
 
 def _settle(ax):
-    """Put everything where it will be seen: annotations and secondary axes get their places when they are drawn."""
+    """Lay out the Axes, because annotations and secondary axes get their positions only when they are drawn."""
     from matplotlib.text import Annotation  # noqa: PLC0415
 
     if ax.child_axes or any(isinstance(text, Annotation) for text in ax.texts):
-        ax.figure.canvas.figure.draw_without_rendering()  # 20 ms, so only where it matters
+        ax.figure.canvas.figure.draw_without_rendering()  # takes 20 ms, so it is done only if it matters
     ax.apply_aspect()
 
 
 @contextmanager
 def _closing_figures():
-    """Close the figures that were opened meanwhile, and no others."""
+    """Close all figures that are opened inside the ``with`` block, and no others."""
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
     before = set(plt.get_fignums())
@@ -101,7 +101,7 @@ def _closing_figures():
 
 
 def _labels(ax, which):
-    """Return the labels along x (0) or y (1) as (place in pixels, text), in rising order: at ticks, or as text next to the Axes."""
+    """Return the labels along x (0) or y (1), at ticks or next to the Axes, as (position in pixels, text) in ascending order."""
     found = set()
     for one in (ax, *(child for child in ax.child_axes if type(child).__name__ == "SecondaryAxis")):
         axis = (one.xaxis, one.yaxis)[which]
@@ -121,14 +121,14 @@ def _labels(ax, which):
 
 
 def _spacing(labels, whole):
-    """Return the smallest distance between two labels in different places, or the whole width if there is none."""
+    """Return the smallest distance between two labels at different positions, or ``whole`` if there are no two such labels."""
     gaps = np.abs(np.diff([place for place, _ in labels]))
     gaps = gaps[gaps > 1]
     return float(gaps.min()) if gaps.size else float(whole)
 
 
 def _pieces(ax):
-    """Return the drawn artists, uppermost first, as functions of a place in pixels that return its value, or ``None`` outside."""
+    """Return a function for each artist, the uppermost first, from a position in pixels to the value there, or ``None`` outside."""
     from matplotlib.collections import Collection, LineCollection, PathCollection  # noqa: PLC0415
 
     artists = [a for a in (*ax.patches, *ax.collections, *ax.images) if a.get_visible()]
@@ -196,7 +196,7 @@ def _areas(paths, values, colours):
 
 
 def _plain(value):
-    """Return a number as a tuple of one. Return a color, laid over white, as its red, green and blue between 0 and 1."""
+    """Return a number as a tuple of one number. Return a color, laid over white, as its red, green and blue between 0 and 1."""
     value = np.ma.filled(np.ma.asarray(value), np.nan) if np.ma.is_masked(value) else np.asarray(value)
     if value.ndim == 0:
         return (float(value),)
@@ -206,7 +206,7 @@ def _plain(value):
 
 
 def _seen(ax, pieces, place, near):
-    """Return the value shown around a place, or ``None`` if there is none or it differs on both sides of the place."""
+    """Return the value shown around a place, or ``None`` if there is no value or the values on both sides of the place differ."""
     if not ax.bbox.padded(1).contains(*place):
         return None
     found = set()
@@ -218,14 +218,14 @@ def _seen(ax, pieces, place, near):
 
 
 def _as_weights(found, weights):
-    """Return the numbers that a picture shows. These are the weights themselves if everything shown follows them, on any scale."""
+    """Return the numbers that a picture shows, or the weights themselves if all shown numbers rise or fall with them."""
     shape = (len(found), len(found[0]) if found else 0)
     kinds = {len(value) for row in found for value in row if value is not None}
     shown = np.full((*shape, max(kinds, default=1)), np.nan)
     if len(kinds) == 1:
         for i, j in np.ndindex(shape):
             shown[i, j] = np.nan if found[i][j] is None else found[i][j]
-    # Colors have 256 steps. In most scales the brightness rises, in many others one of its parts.
+    # Colors have 256 steps. In most color maps the brightness rises, and in many others red, green or blue does.
     scales = [shown[..., 0]] if shown.shape[-1] == 1 else [shown @ [0.299, 0.587, 0.114], *np.moveaxis(shown, -1, 0)]
     smallest = 1e-9 if shown.shape[-1] == 1 else 0.02 * float(np.ptp(weights)) + 1e-9
     if shape == weights.shape and any(_goes_with(scale, weights, smallest) for scale in scales):

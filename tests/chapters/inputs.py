@@ -7,7 +7,7 @@ import numpy as np
 from autograder import checking
 from autograder.checking import InputCategory, Source
 
-# As the notebooks say: arrays hold float64, and a result is an array.
+# As the notebooks say, arrays have dtype float64, and a result is an array.
 Contract = partial(checking.Contract, lists=False)
 array = partial(checking.array, float32=False)
 weights = partial(checking.weights, float32=False)
@@ -19,14 +19,14 @@ def arrays_of(*numbers):
 
 
 def other_first(X):
-    """Return the same array with another first entry, so that an answer remembered by shape and last entry is wrong."""
+    """Return a copy of the array with a different first entry, so that a result cached by shape and last entry is wrong."""
     found = X.copy()
     found.flat[0] += 0.5
     return found
 
 
 def products_that_cancel(one, other):
-    """Return the input category of rows of large numbers whose dot products are only a few units, for these two arguments."""
+    """Return the input category in which two arguments have rows of large numbers whose dot products are only a few units."""
 
     def make(values, rng):
         X, Y = np.zeros_like(values[one]), values[other].copy()
@@ -47,7 +47,7 @@ def products_that_cancel(one, other):
 
 
 def factors_far_apart(one, other):
-    """Return the input category of one argument near a million and another near a millionth.
+    """Return the input category in which ``one`` has numbers near a million and ``other`` has numbers near a millionth.
 
     Their products are a few units, but squares of their entries differ by a factor of 1e24.
     """
@@ -65,7 +65,7 @@ def factors_far_apart(one, other):
 
 
 def identity(names, **sizes):
-    """Return the input category of an identity matrix for each of these arguments, which have these sizes."""
+    """Return the input category in which each of these arguments is an identity matrix. The axes have the given sizes."""
 
     def square(values):
         return all(values[name].shape[-2] == values[name].shape[-1] > 1 for name in names)
@@ -94,14 +94,14 @@ def of_a_product(one, other, axis):
 
 
 def never_empty(mask):
-    """Return the mask, with the first key allowed in each row that would otherwise have none."""
+    """Return the mask, with the first key allowed in each row that allows no key."""
     mask = mask.copy()
     mask[..., 0] |= ~mask.any(axis=-1)
     return mask
 
 
 def moved_weights(weights, h, level, out=1.0):
-    """Return the four matrices for one more feature, always 1, that adds ``level`` to every score and ``out`` to the output."""
+    """Return the four matrices with one more feature, which is always 1 and adds ``level`` to every score and ``out`` to the output."""
 
     def wider(W, value):
         # One more row and, for each head, one more column. They contain the value where they meet, and 0 elsewhere.
@@ -119,7 +119,7 @@ def moved_weights(weights, h, level, out=1.0):
 
 
 def function(head, *body):
-    """Return the function ``def head:`` with these lines as its body, as source."""
+    """Return the source of a function ``def head:`` with these lines as its body."""
     return Source("\n    ".join([f"def {head}:", *body]) + "\n", head.partition("(")[0])
 
 
@@ -138,7 +138,7 @@ def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=dict, seen=d
 
     def kind(name, phrase, holds, make):
         def made(values, rng):
-            # With a mask, scores stay within 1000, but these do not.
+            # With a mask, scores stay within 1000. These scores do not, so the mask is left out.
             found = make(seen({key: value for key, value in values.items() if key != "mask"}), rng)
             return None if found is None else back(found)
 
@@ -150,7 +150,7 @@ def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=dict, seen=d
     def rows_of(values):
         return scores(values).shape[:-1]
 
-    # All rows at one level: rows that are far apart have a category of their own.
+    # All rows have the same level, because rows at levels far apart have their own category.
     def below(values, rng):
         return move(values, np.full(rows_of(values), -rng.uniform(1000, 8000)))
 
@@ -239,7 +239,7 @@ def scores_of(divisor=by_root, names=("Q", "K")):
 
 
 def moved_scores(divisor=by_root, names=("Q", "K")):
-    """Return a function that adds a level to each row of these scores, by the last entry of each query and key."""
+    """Return a function that adds a level to each row of these scores, by changing the last entry of each query and key."""
     query, key = names
 
     def move(values, level):
@@ -264,7 +264,7 @@ def rules_of_one_query(divisor=by_root):
 
 
 def settled(scores, limit=1e4, names=("Q", "K")):
-    """Return a function that brings scores between 0.3 and ``limit`` in size, by scaling one of the two arrays.
+    """Return a function that scales one of the two arrays so that the size of the largest score is between 0.3 and ``limit``.
 
     If all scores are almost 0, the queries make no difference. Beyond ``limit``, the contract promises nothing.
     """
@@ -284,7 +284,7 @@ def settled(scores, limit=1e4, names=("Q", "K")):
 
 
 def tamed(scores, names=("Q", "K"), spread=6.0):
-    """Return a function that brings the scores of each row to within ``spread`` of one another, by scaling one array.
+    """Return a function that scales one array, if scores in a row are far apart, so that they differ by at most ``spread``.
 
     If one score is far ahead, one key has all the weight, and most of the inputs make no difference.
     """
@@ -303,15 +303,15 @@ def tamed(scores, names=("Q", "K"), spread=6.0):
 def room_above(mask, most=100):
     """Return how far a drawn forbidden score may be above the largest allowed score of its row.
 
-    It may be 5 above. With hundreds of forbidden scores it is less, because the allowed scores have to keep a share of the
-    row's exps that a 1e-9 in a denominator does not change: the forbidden exps add up to at most ``most`` times the largest
-    allowed one.
+    It may be up to 5 above. With hundreds of forbidden scores, it may be less far above: the exps of the forbidden scores
+    add up to at most ``most`` times the largest exp of an allowed score. So a 1e-9 in a denominator does not change the
+    weights of the allowed scores.
     """
     return np.clip(np.log(most / np.maximum(1, (~mask).sum(axis=-1, keepdims=True))), 0.05, 4.5 if most == 100 else 5.0)
 
 
 def settled_with_a_mask(scores, names=("Q", "K")):
-    """Do the same as ``settled``. With a mask, scores stay within 1000, and forbidden scores little above a row's allowed ones."""
+    """Do the same as ``settled``. With a mask, scores stay within 1000, and forbidden scores are at most a little above a row's allowed scores."""
 
     def constrain(values, rng):
         if values.get("mask") is None:
@@ -331,7 +331,7 @@ def settled_with_a_mask(scores, names=("Q", "K")):
 
 
 def masked_score_kinds(scores, move, names=("Q", "K"), **more):
-    """Return the categories of ``score_kinds``, without a mask, and, within 1000, with a mask."""
+    """Return the categories of ``score_kinds`` without a mask, and categories with a mask, in which scores stay within 1000."""
     query = names[0]
 
     def levelled(*signs):
@@ -339,7 +339,7 @@ def masked_score_kinds(scores, move, names=("Q", "K"), **more):
             values = move(values, 0.0) if "mask" in values else None
             if values is None:
                 return None
-            found = scores(values)  # only the part of the scores besides the level
+            found = scores(values)  # only the part of the scores that does not come from the level
             values = {**values, query: values[query] * min(1.0, 2.0 / np.abs(found).max(initial=1.0))}
             rows = found.shape[:-1]
             return move(values, rng.permuted(np.resize(signs, rows)) * rng.uniform(800, 980, size=rows))
@@ -364,9 +364,9 @@ def masked_score_kinds(scores, move, names=("Q", "K"), **more):
 
 
 def attention_contract(*, scaled=True, separate=False, **more):
-    """What attention takes: Q, K and V with batch axes, and ``more`` arguments. Scores that are close together stay within 1e4.
+    """Return the contract of attention: Q, K and V with batch axes, and ``more`` arguments. Drawn scores stay within 1e4.
 
-    With ``separate``, no two of them are one array, so that a function may change one for a moment.
+    With ``separate``, no two of Q, K and V are the same array, so that a function may change one of them temporarily.
     """
     divisor = by_root if scaled else lambda _values, _query: 1.0
     scores = scores_of(divisor)

@@ -17,7 +17,7 @@ MADE_OF_OTHERS = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfort
 
 
 def counting():
-    """Return a class of arrays that count, and a list with the count as its only entry."""
+    """Return a class of arrays that count multiply-adds, and a list whose only entry is the count."""
     count = [0]
 
     class Counting(np.ndarray):
@@ -86,7 +86,7 @@ def of_dot(result, a, b, *_more, **_named):
 
 
 def of_einsum(_result, *args, **_named):
-    """Return the number of all combinations of the letters, as einsum goes through them."""
+    """Return the number of combinations of indices that einsum goes through."""
     if isinstance(args[0], str):
         terms, operands = args[0].replace(" ", "").split("->")[0].split(","), args[1:]
     else:
@@ -130,7 +130,7 @@ PRODUCTS = {
 
 
 def counted(Counting, x):
-    """Return the same object, with counting arrays instead of arrays of floats."""
+    """Return ``x`` with counting arrays instead of arrays of floats."""
     if isinstance(x, dict):
         return {name: counted(Counting, part) for name, part in x.items()}
     if isinstance(x, list):
@@ -141,7 +141,7 @@ def counted(Counting, x):
 def probe(generate, tokens, n_new, model, temperature, rng, least, most):
     """Return the text that ``generate`` writes, and whether it took from ``least`` to ``most`` multiply-adds."""
     Counting, count = counting()
-    # An array made of counting arrays counts too, and so does a copy.
+    # An array that is made from counting arrays counts too, and so does a copy.
     usual = {name: getattr(np, name) for name in MADE_OF_OTHERS}
 
     def holds(x):

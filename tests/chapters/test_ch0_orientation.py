@@ -20,13 +20,13 @@ from autograder.checking import (
 
 
 def rows_that_add_up(values, _rng):
-    """Return the same entries, but enlarge the rows that add up to less than 0.01."""
+    """Return the same matrix, with larger entries in the rows that add up to less than 0.01."""
     sums = values["A"].sum(axis=1, keepdims=True)
     return {"A": np.where(sums < 0.01, 0.02 / sums, 1.0).astype(values["A"].dtype) * values["A"]}
 
 
 def rows_of_little(values, rng):
-    """Return rows of the same shape that add up to a few hundredths, each with a far smaller first entry."""
+    """Return a matrix of the same shape whose rows add up to a few hundredths and have a far smaller first entry."""
     A = rng.uniform(0.2, 1, size=values["A"].shape)
     A[:, 0] *= 0.02
     return {"A": A / A.sum(axis=1, keepdims=True) * rng.uniform(0.012, 0.05, size=(len(A), 1))}

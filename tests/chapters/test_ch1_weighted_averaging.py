@@ -29,7 +29,7 @@ def some_weights(rng, n):
 
 
 def something_to_look_up(rng, n, d_k, d_v, margin=0.5):
-    """Return a query, keys and values. The best key's score leads the next one by at least ``margin``."""
+    """Return a query, keys and values. The best key's score exceeds the next score by at least ``margin``."""
     while True:
         q, K, V = rng.normal(size=d_k), rng.normal(size=(n, d_k)), 10 * rng.normal(size=(n, d_v))
         scores = np.sort(K @ q)
@@ -38,7 +38,7 @@ def something_to_look_up(rng, n, d_k, d_v, margin=0.5):
 
 
 def rows_that_cancel(values, rng):
-    """Return weights that are ordinary numbers, and rows near a million whose average is only a few units."""
+    """Return ordinary weights, and rows of numbers near a million whose weighted average is only a few units."""
     n, d = values["X"].shape
     if n < 2:
         return None
@@ -106,7 +106,7 @@ scores = scores_of(lambda _values, _query: 1.0, ONE_QUERY)
 
 
 def no_ties(values, rng):
-    """Return the same inputs with one key ahead of all the others and a score that is not too large."""
+    """Return the same inputs with scores in bounds, or None if no key is clearly ahead of all other keys."""
     values = settled(scores, names=ONE_QUERY)(values, rng)
     if np.ptp(values["V"]) == 0 and len(values["V"]) > 1:
         return values
@@ -116,9 +116,9 @@ def no_ties(values, rng):
 
 
 def a_hair_ahead(values, rng):
-    """Return keys of which the best leads by a share of 2e-9, which is far less than float32 can show."""
+    """Return keys of which the best leads by a relative margin of 2e-9, which is too small for float32."""
     scores_wanted = np.full(len(values["K"]), 5000.0)
-    scores_wanted[rng.integers(1, len(scores_wanted))] += 1e-5  # not the first, which argmax takes if all are equal
+    scores_wanted[rng.integers(1, len(scores_wanted))] += 1e-5  # not key 0, which argmax returns if all are equal
     q, K = values["q"].copy(), values["K"].copy()
     q[-1], K[:, -1] = 2.0, 0.0
     K[:, -1] = (scores_wanted - K @ q) / 2.0
@@ -126,7 +126,7 @@ def a_hair_ahead(values, rng):
 
 
 def is_a_hair_ahead(values):
-    """Return whether the best of several scores leads the next one by a relative margin of less than 1e-8."""
+    """Return whether the best of several scores exceeds the next score by a relative margin of less than 1e-8."""
     found = np.sort(scores(values))
     return len(found) > 1 and 0 < found[-1] - found[-2] < 1e-8 * abs(found[-1])
 
@@ -134,7 +134,7 @@ def is_a_hair_ahead(values):
 def far_apart_and_close(values, rng):
     """Return a query near a millionth and keys near a million, whose scores are close together.
 
-    Their squares drown the differences of the scores.
+    Compared with the squares of these numbers, the differences of the scores vanish.
     """
     n = len(values["K"])
     scores_wanted = 1.5 + 1e-6 * rng.permutation(n)
@@ -189,7 +189,7 @@ LOOKED_UP = {"q": array("d_k"), "K": array("n d_k"), "V": array("n d_v")}
             ),
         ],
         constrain=no_ties,
-        draws=2,  # with few keys, a wrong rule may find the best one by chance
+        draws=2,  # with few keys, a wrong rule may find the best key by chance
         exclude=dict.fromkeys(("q: all zero", "K: all zero", "K: all equal"), "there are never two equally good keys"),
     ),
 )
@@ -331,7 +331,7 @@ class TestSoftmax:
 
 
 def temperature(values, _query):
-    """Return the divisor of the scores."""
+    """Return the temperature, by which the scores are divided."""
     return values.get("temperature", 1.0)
 
 
@@ -420,7 +420,7 @@ class TestSoftLookup:
             agrees.soft_lookup(q, K, V, temperature=0.002)
         for temperature in (0.002, 0.02, 0.05, 30.0, 1000.0):
             q, K, V = something_to_look_up(rng, 5, 3, 4)
-            # Half a temperature from score to score: no weight is near 0, and no two are near each other.
+            # Neighboring scores differ by half a temperature, so no weight is near 0, and no two weights are nearly equal.
             scores = temperature * rng.permutation(5) / 2
             K += np.outer(scores - K @ q, q) / (q @ q)
             agrees.soft_lookup(q, K, V, temperature=temperature)

@@ -54,7 +54,7 @@ def answers(student, rng, d_k, count, samples=SAMPLES):
 
 
 def is_a_usual_order(student, rng, d_k, samples):
-    """Whether the student draws the numbers in one of the usual orders, so that the answers are known exactly."""
+    """Return whether the student draws the numbers in one of the usual orders, so that the answers are known exactly."""
     seed = int(rng.integers(2**32))
     found = student.measure(ANSWERS, "score_variance", d_k, samples, Rng(seed), 4)
     if np.shape(found) != (4,):
@@ -73,7 +73,7 @@ def is_a_usual_order(student, rng, d_k, samples):
     return any(np.allclose(found, v, rtol=1e-9) for v in right)
 
 
-# A notebook can measure by itself whether one generator gives one answer, and how far the answers to many scatter.
+# These probes measure, even in a notebook, whether equal generators give equal answers, and how much the answers scatter.
 AGAIN = """
 def probe(score_variance, d_k, n_samples, rng):
     first, again = (score_variance(d_k, n_samples, np.random.default_rng(7)) for _ in range(2))
@@ -144,10 +144,10 @@ class TestScoreVariance:
     @check(points=0.75, after="test_four_entries")
     def test_spread(self, student, rng):
         """the answers differ from generator to generator, as much as for independent pairs of normal draws"""
-        # The logarithm of the ratio of the two variances is near normal, with a standard deviation of about 0.11: the
-        # bounds are at least six of those away on each side. Entries of variance 1 that are not normal fail at
-        # d_k = 1, and pairs that share a vector or an entry at d_k = 16. Ten times the pairs have a tenth of the
-        # variance: a function that always draws 100 is wrong by a factor of 10, so few answers suffice.
+        # The logarithm of the ratio of the two variances is nearly normal, with a standard deviation of about 0.11. The
+        # bounds are at least six standard deviations away on each side. Entries of variance 1 that are not normal fail at
+        # d_k = 1, and pairs that share a vector or an entry fail at d_k = 16. With ten times the pairs, the variance is a
+        # tenth, so a function that always draws 100 pairs is wrong by a factor of 10, and few answers are enough.
         cases = (1, SAMPLES, 300, 0.45, 2.1), (16, SAMPLES, 200, 0.45, 1.9), (1, 10 * SAMPLES, 40, 0.15, 3.2)
         for d_k, samples, count, low, high in cases:
             found = answers(student, rng, d_k, count, samples).std()
@@ -243,7 +243,7 @@ class TestScaledDotProductAttention:
     def test_large_scores_in_a_batch(self, agrees, rng):
         """a batch in which different queries have scores thousands apart"""
         Q, K, V = rng.normal(size=(2, 4, 3)), rng.normal(size=(2, 5, 3)), rng.normal(size=(2, 5, 6))
-        K[..., 0] = 1.0  # the same for all keys: Q's entry there moves all scores of a query equally
+        K[..., 0] = 1.0  # equal in all keys, so Q's first entry moves all scores of a query equally
         Q[..., 0] = np.array([[9000.0, -9000.0, 2000.0, 0.0], [-3000.0, 500.0, 6000.0, -800.0]])
         agrees.scaled_dot_product_attention(Q, K, V)
 
@@ -253,7 +253,7 @@ class TestScaledDotProductAttention:
 
 
 def some_rows(rng, *shape, empty=0.3):
-    """Return weights of the given shape. About ``empty`` of them are exactly 0, and every row adds up to 1."""
+    """Return weights of the given shape. A share of about ``empty`` is exactly 0, and every row adds up to 1."""
     parts = rng.uniform(0.1, 1, size=shape) * (rng.random(shape) >= empty)
     parts[..., 0] += parts.sum(axis=-1) == 0
     return parts / parts.sum(axis=-1, keepdims=True)
@@ -374,7 +374,7 @@ class TestSoftmaxJacobian:
 
 
 # The functions that a check passes as f. Cubes distinguish all steps: for x**3 the two-point difference is
-# 3 x**2 + eps**2. With multiples of 1/4, all of it is exact in floating point, however the difference is written.
+# 3 x**2 + eps**2. With multiples of 1/4, all results are exact in floating point, however the difference is written.
 CUBES = function("f(x)", "return (x ** 3).sum()")
 MIXED = function(
     "f(x)", "return float(x[0, 0] ** 3 + 2 * x[0, 1] * x[1, 2] - x[1, 0] * x[1, 0] * x[0, 2] + 5 * x[1, 1])"
@@ -507,7 +507,7 @@ LARGE_NUMBERS = InputCategory.custom(
 
 
 def in_proportion(agrees, _name, values):
-    """Compare at a tolerance that grows with the largest number on the way, of which right forms differ by about 1e-9."""
+    """Compare at a tolerance that grows with the largest intermediate number. Right solutions differ by about 1e-9 of this number."""
     largest = np.abs(values["K"]).max() * np.abs(values["V"] @ values["g"]).max()
     agrees(atol=max(1e-6, 2e-9 * largest)).query_gradient(*values.values())
 
@@ -607,7 +607,7 @@ class TestQueryGradient:
         q, K, V, g = 1000 * np.ones(4), rng.normal(size=(5, 4)), rng.normal(size=(5, 3)), rng.normal(size=3)
         K[2] += 3.0
         agrees.query_gradient(q, K, V, g)
-        # A query of that size, and scores close together.
+        # A query of this size whose scores are close together.
         q, K = np.append(20_000.0, rng.normal(size=3)), rng.normal(size=(5, 4)) * [1e-4, 1, 1, 1]
         agrees.query_gradient(q, K, V, g)
 
@@ -643,7 +643,7 @@ def within_three(values, _rng):
             **{name: array(shape, low=-3, high=3, tiny=1e-3) for name, shape in LEARNING.items()},
             "rate": real(0.01, 1),
         },
-        # A gradient measured with `numerical_gradient` changes W_Q for a moment, and needs two losses for each of its entries.
+        # A gradient measured with `numerical_gradient` changes W_Q temporarily, and needs two losses for each of its entries.
         sizes=dict.fromkeys(("d_model", "d_k", "n_q", "n_k", "d_v"), (1, 16)),
         exclude={f"W_Q and {name}: one array": "W_Q is never the same array as another argument" for name in "XKVT"},
         sharpen=within_three,

@@ -28,7 +28,7 @@ def running_sum_and(*lines):
 
 
 def running_sum_of(numbers):
-    """The running sum of these numbers from the first row on, and, as far as the row after each, from the last row on."""
+    """Return code for the running sum of these numbers from the first row on, and for their running sum from the last row on."""
     return attend(f"return np.cumsum({numbers}, axis=0)"), attend(f"return np.cumsum(({numbers})[::-1], axis=0)[::-1]")
 
 
@@ -39,7 +39,7 @@ def attention(keys, mixed):
     return attend("Y = np.zeros_like(X)", "for i in range(len(X)):", scores, mix, "return Y")
 
 
-# Each causal function computes row i from the rows up to i alone. So even a later NaN or a shorter sequence finds nothing.
+# Each causal function computes row i from the rows up to i alone. So even a later NaN or a shorter sequence shows no leak.
 # (In two of them, later rows decide the order of a sum, and so its rounding.) Each leak reacts smoothly to any change of the rows that it looks at.
 
 CAUSAL_ATTENTION = attention("X[: i + 1]", "e[:, None] * X[: i + 1]")
@@ -132,13 +132,13 @@ def some_rows(rng, n, d):
 
 
 def judge_all(student, X, *cases):
-    """Check the student's answer in each case, a function and whether it is causal."""
+    """Check the student's answer in each case, which is a function and whether it is causal."""
     for function, honest in cases:
         assert_matches(student.is_causal(function, X), honest, dtype=False)
 
 
 def queries_among_keys(values, _rng):
-    """Return the same numbers with no more queries than keys."""
+    """Return sizes with no more queries than keys."""
     n_q, n_k = values["n_q"], values.get("n_k")
     if n_k is None or n_q <= n_k:
         return values
@@ -235,7 +235,7 @@ class TestPaddingMask:
 
 
 def many_forbidden(values, rng):
-    """Return rows with one allowed score and 61 forbidden ones, all of them 5 above."""
+    """Return rows with one allowed score, and 61 forbidden scores that are about 5 above it."""
     allowed = rng.integers(62, size=(3, 1)) == np.arange(62)
     return {**values, "scores": rng.uniform(-2, 2, size=(3, 1)) + np.where(allowed, 0.0, 5.0), "mask": allowed}
 
@@ -253,7 +253,7 @@ def little_above(values, _rng):
 
 
 def drawn_with_mask(scores, mask):
-    """Return a function that draws scores and a mask of these shapes, with the given number of entries in a row."""
+    """Return a function that draws scores and a mask of these shapes, with as many entries in a row as the given scores."""
 
     def make(values, rng):
         n_k = values["scores"].shape[-1]
@@ -519,7 +519,7 @@ class TestCombineMasks:
         for batch, n_q, n_k in ((2, 3, 5), (3, 3, 3)):
             causal = reference.causal_mask(n_q, n_k)
             drawn = rng.integers(0, n_k + 1, size=batch)
-            for these in (drawn, n_k - drawn):  # two questions of one shape have two answers
+            for these in (drawn, n_k - drawn):  # two inputs of one shape with different answers
                 agrees.combine_masks(causal, reference.padding_mask(these, n_k))
 
     test_every_kind = all_categories(points=0.25, after="test_a_batch")
@@ -528,7 +528,7 @@ class TestCombineMasks:
 
 
 def ask_both(agrees, name, values):
-    """Check the answers for a causal function and for a leak from as far as possible, if there are several rows."""
+    """Check the answers for a causal function and for a function with a leak from a row that is as far away as possible."""
     leak = FROM_ROW_64 if len(values["X"]) > 64 else FROM_THE_LAST_NUMBER
     for judged in (RUNNING_MEAN, leak):
         getattr(agrees, name)(judged, values["X"])

@@ -43,7 +43,7 @@ LOOK_AGAIN = f"{LOOK}\n\nprobe = probe_again\n"
 
 
 def softened(rng, *shape):
-    """Return random weights of this shape: positive, with rows that add up to 1, and no two alike."""
+    """Return random weights of this shape: positive, with rows that add up to 1, and no two equal."""
     weights = rng.gamma(0.8, size=shape) + 0.01
     return weights / weights.sum(axis=-1, keepdims=True)
 
@@ -97,7 +97,7 @@ class TestSplitHeads:
     test_care = pure(points=0.25, after="test_small_example")
 
 
-# The positions are the first axis of an array in Fortran's order, so a swap with the heads makes this order again.
+# The array in Fortran order has the positions first. A solution that swaps heads and positions gets this array again.
 IN_ANOTHER_ORDER = """
 import numpy as np
 
@@ -212,7 +212,7 @@ def head_scores(values):
 
 
 def moved_head_scores(values, level):
-    """Return the same inputs with ``level`` added to each row of scores, the same in every head."""
+    """Return the same inputs with ``level`` added to each row of scores, by the same amount in every head."""
     matrices = {name: values[name].copy() for name in ("W_Q", "W_K")}
     width = matrices["W_Q"].shape[1] // values["h"]
     if width == 1 or len(matrices["W_Q"]) == 1:
@@ -234,7 +234,7 @@ def first_two_features(values):
     if width == 1:
         return None
     found["W_Q"][:] = found["W_K"][:] = 0.0
-    for feature, share in enumerate((1 / 3, 0.7)):  # float32 rounds these to another ratio
+    for feature, share in enumerate((1 / 3, 0.7)):  # rounding to float32 changes their ratio
         found["W_Q"][feature, feature::width] = share
         found["W_K"][feature, feature::width] = 1.0
         found["X_q"][..., feature] /= share
@@ -331,7 +331,7 @@ class TestMultiHeadAttention:
             agrees.multi_head_attention(*inputs, 3)
         agrees.multi_head_attention(*inputs, 9)  # the same arrays in more heads
         X, _, *matrices = layer(rng, 4, 4, 6, 3, 2, 2, (2,)).values()
-        for h in (3, 1):  # one array for both, with a batch
+        for h in (3, 1):  # one array for both sequences, with a batch
             agrees.multi_head_attention(X, X, *matrices, h)
             agrees.multi_head_attention(X, X, *matrices, h, allowed(rng, 4, 4))
         agrees.multi_head_attention(X, X, matrices[0], matrices[0], *matrices[2:], 3, None)
@@ -357,7 +357,7 @@ class TestMultiHeadAttention:
         inputs = layer(rng, 3, 4, 5, 3, 2, 4)
         Q, K = (reference.split_heads(inputs[X] @ inputs[W], 3) for X, W in (("X_q", "W_Q"), ("X_kv", "W_K")))
         scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(2)
-        inputs["W_K"] = inputs["W_K"] * 2000 / scores.flat[np.abs(scores).argmax()]  # the farthest from 0 becomes 2000
+        inputs["W_K"] = inputs["W_K"] * 2000 / scores.flat[np.abs(scores).argmax()]  # the largest in size becomes 2000
         agrees.multi_head_attention(*inputs.values(), 3)
         mask = np.array([[1, 1, 0, 1], [0, 1, 1, 0], [0, 0, 1, 0]], dtype=bool)
         for level in (-997.0, 997.0):
@@ -525,7 +525,7 @@ def with_tokens(values, _rng):
     return {**values, "query_tokens": [f"q{i}" for i in range(n_q)], "key_tokens": [f"k{j}" for j in range(n_k)]}
 
 
-# Checks of pictures are slow, so the input categories of the weights share a few.
+# Checks of pictures are slow, so a few pictures cover all input categories of the weights.
 
 
 @exercise(
@@ -587,7 +587,7 @@ class TestPlotAttention:
         """as many queries as keys in given Axes, and more queries than keys"""
         look(student, reference, softened(rng, 4, 4), SENTENCE[:4], ECHO, LOOK_WITH_AXES)
         words = [f"word {i}" for i in range(20)]
-        # A color map has 256 colors. Weights that are closer than this may have the same color in a right picture.
+        # A color map has 256 colors. Weights that are closer than 1/256 may have the same color in a right picture.
         shares = rng.permuted(np.tile(np.arange(8) / 28, (20, 1)), axis=1)
         look(student, reference, np.asfortranarray(shares), words, words[:8])
 
@@ -624,7 +624,7 @@ SQUARES_SO_FAR = attend("return np.cumsum(X**2, axis=0)")
 SIGNS_SO_FAR = attend("return np.cumsum(np.sign(X), axis=0)")
 
 FIVE_ROWS = np.array([[1.0, -2.0, 0.5], [0.0, 1.0, 2.0], [3.0, 0.5, -1.0], [-1.5, 2.0, 0.0], [0.5, -0.5, 4.0]])
-ROUND = np.array([2, 0, 3, 4, 1])  # no two rows just swap places, so the inverse is a different shuffle
+ROUND = np.array([2, 0, 3, 4, 1])  # no two rows swap places, so the inverse is a different order
 
 
 def last_of_many(values, _rng):
@@ -693,7 +693,7 @@ class TestEquivarianceGap:
         for function in (LIKE_X, UPSIDE_DOWN, SQUARES_SO_FAR, SIGNS_SO_FAR, TWICE_AS_WIDE, FAINT, MINUTE):
             agrees.equivariance_gap(function, rng.normal(size=(6, 4)), np.array([3, 5, 0, 1, 2, 4]))
         agrees.equivariance_gap(FAINT_BESIDE_LARGE, rng.uniform(1, 2, size=(6, 4)), np.array([3, 5, 0, 1, 2, 4]))
-        # The only row that differs is one that stays in its place.
+        # Only a row that stays in its place differs.
         agrees.equivariance_gap(LAST_ROW_LISTENS, rng.normal(size=(6, 4)), np.array([3, 0, 1, 2, 4, 5]))
 
     test_every_kind = all_categories(points=0.5, after="test_something_to_find")

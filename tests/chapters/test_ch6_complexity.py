@@ -37,7 +37,7 @@ from solutions.ch6_complexity import quiz_ch6
 
 EXACTLY = {"rtol": 1e-12, "atol": 1e-6}  # counts, perhaps written as floats
 
-# The memory limit. One table of N_Q x N_K takes 45 MiB, or 23 MiB in float32, and plain attention holds three at a time.
+# The memory limit. One table of N_Q x N_K takes 45 MiB, or 23 MiB in float32, and plain attention stores three tables at a time.
 # Solutions with blocks of BLOCK take about 4 MiB, and pictures drawn by a notebook's own cells may add some 14 MiB. The
 # inputs are the same for every course, because nobody can hard-code an output of this size.
 N_Q, N_K, BLOCK, LIMIT_MB = 2200, 2700, 64, 20
@@ -77,7 +77,7 @@ def the_same_few(n_q, n_k):
     return [np.resize(np.array(numbers, dtype=float), (n, 1)) for numbers, n in few]
 
 
-POSITIONS, WIDTH = whole(1, 100_000), whole(1, 20_000)  # up to those of the largest models
+POSITIONS, WIDTH = whole(1, 100_000), whole(1, 20_000)  # up to the sizes of the largest models
 
 
 @exercise(
@@ -163,7 +163,7 @@ class TestLayerFlops:
     def test_any_sizes(self, agrees, rng):
         """small sizes, and sizes of real models"""
         n, d = rng.integers(2, 50, size=2).tolist()
-        # Sizes with the same product, the same sum, and in the other order.
+        # Sizes with the same product, with the same sum, and in reverse order.
         related = (2 * n, d), (d, 2 * n), (n, 2 * d), (n + 1, 2 * d - 1)
         for sizes in (
             (1024, 512),
@@ -273,7 +273,7 @@ class TestSlidingWindowMask:
 
 
 def mapped(agrees, Q, K, V, feature_map, *, shown=False):
-    """Call linear attention with this feature map. ``shown``: the notebook does not define it, so show its source."""
+    """Check linear attention with this feature map. With ``shown``, show its source, because the notebook does not define it."""
     name = "np.exp" if feature_map is EXP else feature_map.name
     text = {name: feature_map} if shown else {}
     agrees(call=f"linear_attention(Q, K, V, {name})", **text, Q=Q, K=K, V=V).linear_attention(Q, K, V, feature_map)
@@ -545,7 +545,7 @@ class TestChunkedAttention:
     @check(visible=True, after="test_several_queries")
     def test_less_than_the_table(self, agrees):
         """1600 queries and 2000 keys, in less memory than their table of scores"""
-        # The table of 24 MiB is stored two or three times. It is half as large as in the hidden check, to save time.
+        # Plain attention stores the table of 24 MiB two or three times. The table is half as large as in the hidden check, to save time.
         agrees.within(memory_mb=LIMIT_MB).chunked_attention(*the_same_few(1600, 2000), BLOCK)
 
     @check(points=2.5, after="test_several_queries")
@@ -557,7 +557,7 @@ class TestChunkedAttention:
 
 
 def with_all_keys(values):
-    """Return the arguments, and K: the keys of the cache followed by the newest key."""
+    """Return the arguments with K added: the keys of the cache followed by the newest key."""
     return {**values, "K": np.vstack([values["cache_K"], values["k"]])}
 
 
@@ -571,7 +571,7 @@ step_scores = scores_of(names=ONE_QUERY)
 
 
 def large_products(values, rng):
-    """Return a long query and keys, old and new, whose large products nearly cancel, so that all scores are close to 0."""
+    """Return a query of large numbers, and keys whose products with it nearly cancel, so that all scores are close to 0."""
     q, K = np.zeros_like(values["q"]), values["K"].copy()
     q[:2] = rng.uniform(5000, 8000, size=2) * [1, -1]
     K[:, 0] = rng.uniform(0.5, 1.5, size=len(K))
@@ -580,7 +580,7 @@ def large_products(values, rng):
 
 
 def of_all_keys(change):
-    """Return a function that changes q and all keys together, for the arguments of a step."""
+    """Return a function that applies ``change`` to q and all keys of a decoding step together."""
 
     def changed(values, rng):
         joined = with_all_keys(values)
@@ -668,14 +668,14 @@ class TestDecodeStep:
         inputs = step_inputs(int(rng.integers(1 << 30)), 3, 2, 3)
         small, large = inputs["cache_K"], np.array([[35.9, 1.0], [36.0, -1.0], [36.1, 0.5]])
         q = np.array([40.0, 0.0])
-        # The large score is the newest one, an old one, or each of them.
+        # The large score is that of the newest key, of an old key, or of both.
         for k, cache_K in (([36.0, 1.0], small), ([0.5, 1.0], large * [[0.0], [1.0], [0.0]]), ([36.0, 1.0], large)):
             inputs |= {"q": q, "k": np.array(k), "cache_K": cache_K}
             agrees.decode_step(*inputs.values())
         inputs = step_inputs(int(rng.integers(1 << 30)), 5, 3, 2)
         agrees.decode_step(*inputs.values())
         agrees.decode_step(*(inputs | {"q": other_first(inputs["q"])}).values())
-        for place in (3, -1):  # a key that is there already
+        for place in (3, -1):  # a key that the cache already contains
             agrees.decode_step(*(inputs | {"k": inputs["cache_K"][place].copy()}).values())
         for d in (1, 4):  # a first step with keys as wide as values
             agrees.decode_step(*step_inputs(int(rng.integers(1 << 30)), 0, d, d).values())

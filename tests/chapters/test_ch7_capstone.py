@@ -29,7 +29,7 @@ def numbers(rng, *shape):
 
 
 def some_weights(rng, d_model, h, d_k, d_v):
-    """Return the four matrices of one attention, small numbers with two digits."""
+    """Return the four matrices of one attention, with small numbers of two digits."""
     shapes = {name: (d_model, h * d) for name, d in (("W_Q", d_k), ("W_K", d_k), ("W_V", d_v))}
     shapes["W_O"] = (h * d_v, d_model)
     return {name: rng.uniform(-0.6, 0.6, size=shape).round(2) + 0.0 for name, shape in shapes.items()}
@@ -52,14 +52,14 @@ def scores_of_heads(X_q, X_kv, W, h):
 
 
 def times(W, names, factor):
-    """Return the matrices, with one of two multiplied by a factor. Large numbers stay large, small ones small, and none exceeds 100."""
+    """Return the matrices, one of the named two multiplied by a factor. Large numbers stay large, small numbers stay small, and none exceeds 100."""
     name = (min if factor < 1 else max)(names, key=lambda name: np.abs(W[name]).max())
     factor = min(factor, 99 / max(np.abs(W[name]).max(), 1e-300))
     return {**W, name: (W[name] * factor).astype(W[name].dtype)}
 
 
 def bounded(X_q, X_kv, W, h, mask):
-    """Return the four matrices, scaled so that every score shows in the output, and the attention's output with them.
+    """Return the four matrices, scaled so that every score affects the output, and the attention's output with them.
 
     Scores stay within 900, and within 3 of each other in a row. So no hidden score is far above the others, and no score
     decides a row alone. The output stays within 100, so that rounding errors of 1e-9 do not matter.
@@ -116,7 +116,7 @@ def large(*names):
 
 
 def four_matrices(d_k, d_v):
-    """Return the contract of the matrices of one attention, by the letters of their widths."""
+    """Return the contract of one attention's four matrices, with ``d_k`` and ``d_v`` as the letters of their widths."""
     shapes = {name: f"d_model h*{d}" for name, d in (("W_Q", d_k), ("W_K", d_k), ("W_V", d_v))}
     return group(
         {name: array(s, low=-100, high=100, tiny=5e-5) for name, s in {**shapes, "W_O": f"h*{d_v} d_model"}.items()}
@@ -255,7 +255,7 @@ class TestDecoderAttention:
         target, memory, weights = some_case(rng, 3, 5, 4, 2, 4, 16, 1)
         lengths = np.array([1, 4, 3])
         agrees.decoder_attention(target, memory, weights, 4, lengths)
-        # Nothing may be remembered by all arguments except one.
+        # These calls detect results that are cached by all arguments except one.
         agrees.decoder_attention(target[:, ::-1], memory, weights, 4, lengths)
         agrees.decoder_attention(other_first(target), memory, weights, 4, lengths)
         agrees.decoder_attention(target, memory[:, ::-1], weights, 4, lengths)
@@ -278,7 +278,7 @@ def rows_up_to(output, t):
     return array[:, :t] if array is not None and array.ndim == 3 else output
 
 
-# The head is checked by its output. The next two functions run on both sides: in the sandbox with the student's function
+# The head is checked by its output. The next two functions run in two places: in the sandbox with the student's function
 # (as the source of a probe), and here on the weights that it returned.
 
 
@@ -369,7 +369,7 @@ def right_rows(X):
 
 
 def probed(student, tokens, d_model, *, causal=False, rows=ROWS):
-    """Run the head next to the student's function, and check its rows there (those that ``rows`` returns) and here."""
+    """Run the head in the process of the student's function and check the rows that ``rows`` returns. Then check the head here."""
     X, n = sequence(tokens, d_model), len(tokens)
     found = student.probe(rows, "previous_token_head", n, d_model, X, causal)
     mask = f", mask=causal_mask({n})" if causal else ""
@@ -381,7 +381,7 @@ def probed(student, tokens, d_model, *, causal=False, rows=ROWS):
 
 
 def cause_of(weights, i):
-    """Return which two of the four matrices make row i wrong, by the weights with which the positions are mixed there."""
+    """Return a message about which two of the four matrices make row i wrong, judged by the attention weights of this row."""
     if not np.isfinite(weights[i]).all():
         return f"The weights of row {i} are not finite. Are the numbers in W_Q and W_K too large for a float64?"
     if weights[i, i - 1] > 0.9999:
@@ -420,7 +420,7 @@ def matrices_returned(student, n, d_model):
 
 
 def wide_enough(values, _rng):
-    """The same number of positions, and at least one token."""
+    """Return the same number of positions, with a width for at least one token."""
     return {**values, "d_model": max(values["d_model"], values["n"] + 1)}
 
 
@@ -489,7 +489,7 @@ class TestPreviousTokenHead:
         """sequences of up to 120 positions: the weights are still sharp enough"""
         for n, d_model in ((66, 72), (120, 130), (9, 130), (20, 23), (45, 50)):
             tokens = rng.integers(0, d_model - n, size=n)
-            tokens[0] = d_model - n - 1  # the last of the tokens
+            tokens[0] = d_model - n - 1  # the last token
             probed(student, tokens, d_model, rows=LAST_ROWS)
 
     test_care = pure(points=0.5, after="test_a_token_that_comes_back")

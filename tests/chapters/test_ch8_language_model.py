@@ -97,7 +97,7 @@ class TestLayerNorm:
         """any rows, gain, bias and eps"""
         rng = np.random.default_rng(seed)
         agrees.layer_norm(X, numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), eps)
-        if X.shape[-1] > 1:  # the same rows, far from zero for how close together they are
+        if X.shape[-1] > 1:  # the same rows, far from zero and close together
             agrees.layer_norm(9000 + 1e-3 * X, numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), 1e-8)
             agrees.layer_norm(X, numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), 1e-5)
         row = numbers(rng, X.shape[-1])
@@ -183,7 +183,7 @@ class TestRotatePositions:
     )
     def test_any_sizes(self, agrees, n, m, start, base, seed):
         """any number of rows and pairs, with and without a batch, starting at any position"""
-        batch = (n,) * (seed % 3)  # as long as the axis of the positions
+        batch = (n,) * (seed % 3)  # batch axes as long as the axis of the positions
         X = numbers(np.random.default_rng(seed), *batch, n, 2 * m)
         agrees.rotate_positions(X, start + np.arange(n), base)
         agrees.rotate_positions(X, np.zeros(n, dtype=int), base)  # nothing turns
@@ -210,7 +210,7 @@ def probe(rotate_positions, X, positions):
 
 
 def some_block(rng, d_model, h, m, d_v, w, high=0.8):
-    """Return the weights of a block, numbers with two digits. Gains are near 1 and biases near 0."""
+    """Return the weights of a block, with numbers of two digits. Gains are near 1 and biases near 0."""
     shapes = {
         "W_Q": (d_model, h * 2 * m),
         "W_K": (d_model, h * 2 * m),
@@ -250,7 +250,7 @@ def scaled(part, names, factor):
 
 
 def scores_in_bounds(values, _rng):
-    """Return the same inputs with scores within 3 of each other, so that every part shows in the output."""
+    """Return the same inputs with scores within 3 of each other, so that every part affects the output."""
     X, weights, h = values["X"], values["weights"], values["h"]
     with np.errstate(all="ignore"):
         scores = scores_of_a_block(X.astype(float), weights, h)
@@ -371,7 +371,7 @@ class TestTransformerBlock:
     test_care = pure(points=0.5, after="test_small_example")
 
 
-# next_token_logits and generate take whole models: a few small ones that differ in everything that can vary.
+# next_token_logits and generate are checked with a few small models that differ in everything that can vary.
 
 
 def some_model(seed, n_vocab, d_model, blocks, h, m, d_v, w, high=1.0):
@@ -387,7 +387,7 @@ def some_model(seed, n_vocab, d_model, blocks, h, m, d_v, w, high=1.0):
 
 
 N_VOCAB = 5
-MODELS = {  # most matrices could be cut into other numbers of heads, too
+MODELS = {  # most matrices could also be split into a different number of heads
     "one block": some_model(801, N_VOCAB, 4, 1, 2, 1, 2, 3),
     "two blocks": some_model(802, N_VOCAB, 6, 2, 3, 2, 2, 4),
     "three blocks": some_model(803, N_VOCAB, 3, 3, 1, 4, 4, 5),
@@ -497,14 +497,14 @@ class TestNextTokenLogits:
     test_care = pure(points=0.5, after="test_no_block")
 
 
-# sample_next and generate: checks count how often each token is drawn. The bound is that of Bernstein and Freedman: a
-# right function exceeds it less than once in ten million times, however it uses its generator.
+# Checks of sample_next and generate count how often each token is drawn. Under Bernstein and Freedman's bound, a right
+# function fails less than once in ten million times, however it uses its generator.
 
 CHANCE = float(np.log(2e7))
 
 
 def assert_tokens_drawn(draws, shares, call):
-    """Raise unless the tokens in ``draws`` come as often as their ``shares`` say, a row of shares for each draw."""
+    """Raise ``CheckFailed`` unless the tokens in ``draws`` occur as often as ``shares`` says, with a row of shares for each draw."""
     draws, shares = np.asarray(draws), np.asarray(shares)
     n_vocab = shares.shape[1]
     if draws.shape != shares.shape[:1] or draws.dtype.kind not in "iuf" or (draws != np.round(draws)).any():
@@ -527,7 +527,7 @@ def assert_tokens_drawn(draws, shares, call):
 
 
 def shares_of(logits, temperature):
-    """Return the share of each token. At temperature 0, the largest logits share everything."""
+    """Return the share of each token. At temperature 0, only the tokens with the largest logit have a share."""
     logits = np.asarray(logits, dtype=np.float64)
     if temperature == 0:
         best = logits == logits.max(axis=-1, keepdims=True)
@@ -543,8 +543,8 @@ def probe(sample_next, logits, temperature, rng, count):
     return np.array([float(sample_next(logits, temperature, rng)) for _ in range(count)])
 """
 
-# A check inside the notebook: a phrase for how often something comes. It is the same for all solutions with the same
-# shares, however they use their generator, so it can identify a misconception.
+# This probe describes in a phrase how often a token is drawn. The phrase is the same for all solutions with the same
+# shares, however they use their generator, so it can identify a misconception, even in a notebook.
 WORDS = """
 import numpy as np
 
@@ -594,7 +594,7 @@ def draws_of(student, logits, temperature, rng, count=300):
 
 
 def one_likely(n_vocab, place, temperature, odds=2):
-    """Logits of which one token is ``odds`` times as likely as all others together, at the given temperature.
+    """Return logits with which one token is ``odds`` times as likely as all others together, at the given temperature.
 
     With odds of 2, the fewest draws detect a wrong temperature.
     """
@@ -604,7 +604,7 @@ def one_likely(n_vocab, place, temperature, odds=2):
 
 
 def off_by_a_tenth(logits, temperature):
-    """The test that detects a temperature which is off by 10 %."""
+    """Return the test that detects a temperature that is off by 10 %."""
     return Draws(
         shares_of(logits, temperature),
         {
@@ -674,7 +674,7 @@ class TestSampleNext:
         agrees.sample_next(np.array([0.0, 2.0, 1.9, -1.0]), 0, Rng(1))
         agrees.sample_next(np.array([-3.0, -2.0, -700.0]), 0, Rng(3))
         share_of(agrees.student, [0.0, 2.0, 1.9, -1.0], 0, 1, 1.0, 1.0, 20)
-        share_of(agrees.student, [0.0, 1.0, 0.9, -1.0], 0, 1, 1.0, 1.0, 20)  # the largest logit is its own place
+        share_of(agrees.student, [0.0, 1.0, 0.9, -1.0], 0, 1, 1.0, 1.0, 20)  # the largest logit equals its own index
 
     @check(points=0.5, visible=True, after="test_cold")
     def test_the_example(self, student):
@@ -686,10 +686,10 @@ class TestSampleNext:
         """several tokens at temperature 0.5, and at high temperatures, almost equally often"""
         share_of(student, [-2.0, -0.5, -3.0], 0.5, 1, 0.86, 0.995)
         share_of(student, [-2.0, -0.5, -3.0], 100.0, 2, 0.17, 0.5)
-        share_of(student, [0.0, 800.0], 1000.0, 1, 0.53, 0.85)  # 0.69, bounds six deviations off
-        share_of(student, [0.0, 3.0], 1.0, 0, 0.01, 0.0925, 800)  # 0.047, six deviations below 0.0925
-        # A solution with its own seed draws the same token each time, which is hardly ever the largest here.
-        share_of(student, [0.3] + [0.0] * 9, 1.0, 0, 0.01, 0.25)  # 0.13, bounds six deviations off
+        share_of(student, [0.0, 800.0], 1000.0, 1, 0.53, 0.85)  # share 0.69, bounds six standard deviations away
+        share_of(student, [0.0, 3.0], 1.0, 0, 0.01, 0.0925, 800)  # share 0.047, six standard deviations below 0.0925
+        # A solution with its own seed draws the same token each time, which is hardly ever the likeliest here.
+        share_of(student, [0.3] + [0.0] * 9, 1.0, 0, 0.01, 0.25)  # share 0.13, bounds six standard deviations away
 
     @check(points=0.25, visible=True, after="test_cold")
     def test_nearly_cold(self, student):
@@ -714,11 +714,11 @@ class TestSampleNext:
             float(10 ** rng.uniform(-2.5, -1)),
             40.0,
             1000.0,
-        ):  # logits as far apart as it is high
+        ):  # logits as far apart as the temperature
             draws_of(student, one_likely(300, int(rng.integers(300)), temperature, 1), temperature, rng, 100)
         draws_of(student, np.array([-0.9, 0.9]) * rng.uniform(0.9, 1.1), 2.0, rng)  # not rounded to whole numbers
-        draws_of(student, rng.uniform(-9, 9) + 1e-6 * rng.permutation(60), 0.0, rng)  # almost equal, and 0 as a float
-        # Enough draws to detect a temperature that is off by a tenth, and a token that never comes.
+        draws_of(student, rng.uniform(-9, 9) + 1e-6 * rng.permutation(60), 0.0, rng)  # almost equal logits, float 0
+        # Enough draws to detect a temperature that is off by a tenth, and a token that is never drawn.
         temperature = float(rng.uniform(0.5, 3))
         likely = one_likely(330, int(rng.integers(330)), temperature)
         for logits, test in (
@@ -791,7 +791,7 @@ def texts_of(student, tokens, n_new, model, temperature, rng, count=60):
         shares = np.array([shares_of(next_token_logits(text, model)[-1], temperature) for text in beginnings])
         for last in np.unique(
             found[:, place - 1]
-        ):  # together, too much after one token may hide too little after another
+        ):  # counted together, too many draws after one token could hide too few after another
             after = found[:, place - 1] == last
             assert_tokens_drawn(found[after, place], shares[which.ravel()][after], f"{call}[{place}]")
 
@@ -849,7 +849,7 @@ def asked_for(agrees, _name, values):
 
 
 WRITERS = {name: MODELS[name] for name in MODELS if name != "no block"}
-# A single head averages the signs of all tokens so far. Their sum is the next token, so every single one counts.
+# A single head averages the signs of all tokens so far. Their sum decides the next token, so every token counts.
 SIGNS = np.array([[-1.0, 1.0], [1.0, -1.0]])
 NO_MLP = {"W_1": np.zeros((2, 1)), "b_1": np.zeros(1), "W_2": np.zeros((1, 2)), "b_2": np.zeros(2)}
 PLAIN_NORM = {"gain": np.ones(2), "bias": np.zeros(2)}
@@ -945,7 +945,7 @@ class TestGenerate:
             (3.0, [0, 0], 0.0, 0.18, 200),
             (1.0, [1, 0], 0.68, 1.0, 60),
             (10.0, [1, 0], 0.07, 0.59, 120),
-            # The likeliest text of twelve tokens, which a seed of one's own does not give.
+            # The likeliest text of twelve tokens, which a solution with its own seed does not give.
             (10.0, [1, 0] * 6, 0.0, 0.18, 20),
         )
         for temperature, ending, low, high, count in cases:
@@ -998,7 +998,7 @@ class TestGenerate:
         """each token of a drawn text comes as often as it should after the text before it"""
         texts_of(student, [2, 0, 1], 2, WRITERS["two blocks"], 2.0, rng, 25)
         self.in_turn(student)
-        # Enough draws to detect a temperature that is off by a tenth, or that acts in some of the steps only.
+        # Enough draws to detect a temperature that is off by a tenth, or that is used only in some of the steps.
         temperature = float(rng.uniform(1.5, 3))
         likely = one_likely(330, int(rng.integers(330)), temperature)
         # The gain is 0, so the logits are the same after every text.

@@ -1,4 +1,4 @@
-"""Tests that the notebooks say what may be assumed, and that every call of every check keeps to it."""
+"""Tests that the notebooks say what may be assumed, and that every call in every check satisfies these assumptions."""
 
 import functools
 import inspect
@@ -29,8 +29,8 @@ from tests.support import ROOT
 
 COURSE = load_course(ROOT)
 CHAPTERS = COURSE.finished_chapters()
-LARGEST = 1_000_000  # of the numbers in arrays, as the notebooks say
-# What docstrings say instead: the largest number in an argument, or of the scores under a mask.
+LARGEST = 1_000_000  # the largest number in an array, as the notebooks say
+# Limits that docstrings give instead: the largest number in an argument, or the largest score under a mask.
 LIMITS = {
     "softmax": {"x": math.inf},
     "numerical_gradient": {"x": 3},
@@ -47,14 +47,14 @@ LIMITS = {
     "transformer_block": {"X": 1000, "scores": 1000, "gain": 10, "bias": 10, "weights": 100},
     "sample_next": {"logits": 10_000},
 }
-# Ranges that docstrings give, if the contract draws from a smaller one.
+# Ranges that docstrings give, for arguments whose contract draws from a smaller range.
 RANGES = {
     ("soft_lookup", "temperature"): (0.001, 1_000_000_000),
     ("numerical_gradient", "eps"): (0.00001, 2),
     ("generate", "n_new"): (1, 16),
 }
 
-LARGEST_SCORE = 10_000  # without a mask, in the exercises that SCORES names
+LARGEST_SCORE = 10_000  # the largest score without a mask, in the exercises in SCORES
 
 
 def head_scores(given):
@@ -68,7 +68,7 @@ def head_scores(given):
 
 SCORES = {
     "multi_head_attention": head_scores,
-    "chunked_attention": lambda v: [  # the largest of a few queries at a time, because memory is limited
+    "chunked_attention": lambda v: [  # the largest score of 50 queries at a time, to limit memory
         np.abs(v["Q"][..., i : i + 50, :] @ np.swapaxes(v["K"], -1, -2)).max() / np.sqrt(v["Q"].shape[-1])
         for i in range(0, v["Q"].shape[-2], 50)
     ],
@@ -83,7 +83,7 @@ def spelled(number):
 
 
 def assumption_of(function):
-    """Return the last paragraph of a docstring if it says what may be assumed, as one line."""
+    """Return the last paragraph of a docstring, as one line, if it says what may be assumed."""
     last = inspect.getdoc(function).split("\n\n")[-1]
     return " ".join(last.split()) if last.startswith("You may assume") else ""
 
@@ -165,7 +165,7 @@ def faults_of_entries(exercise, path, argument, array, call):
 
 
 def faults_of_scores(limit, scores, mask):
-    """Yield the rules that scores under a mask break: their size, and how far a forbidden score is above the allowed ones."""
+    """Yield a message if masked scores are too large, or if a forbidden score is too far above the allowed scores."""
     mask = np.broadcast_to(mask, scores.shape)
     if np.nanmax(np.abs(scores), initial=0) > limit:
         yield f"a score of {np.nanmax(np.abs(scores)):g} is beyond {limit}"
@@ -176,7 +176,7 @@ def faults_of_scores(limit, scores, mask):
 
 
 def globals_that_define(name, names):
-    """Search ``names`` and all functions that they call for ``name``, and return the globals of its module, or an empty dict.
+    """Search ``names`` and all functions that they call for the function ``name``, and return the globals of its module, or an empty dict.
 
     The checks may have loaded the solutions again, so ``sys.modules`` can hold another copy of the module.
     """
@@ -194,7 +194,7 @@ def globals_that_define(name, names):
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_call_of_every_check_keeps_to_what_may_be_assumed(chapter, monkeypatch):
-    """Check types, shapes, sizes, ranges, weights, masks and scores in all calls: visible, hidden, and inside a probe."""
+    """Visible calls, hidden calls and calls in a probe have the promised types, shapes, sizes, ranges, weights, masks and scores."""
     checks = load_checks(COURSE, chapter)
     faults, calls, running, masked = [], 0, [], set()
     names = checks.right_names()
@@ -248,7 +248,7 @@ def test_a_list_is_no_array():
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_limits_of_one_exercise_are_in_the_last_line_of_its_docstring(chapter):
-    """Each limit that the test above allows is in that line, and an exercise with smaller sizes than usual says so."""
+    """Each limit that the test above allows is in that line, and so is each size that is larger than usual."""
     checks = load_checks(COURSE, chapter)
     for name, spec in checks.specs.items():
         if spec.answers:

@@ -1,4 +1,4 @@
-"""Tests that compute the numbers in the prose of chapters 0 to 3, and look for each in the text."""
+"""Tests that compute the numbers in the prose of chapters 0 to 3, and look for each number in the text."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ EXAMPLE_V = np.array([[10.0, 20.0], [30.0, 40.0], [50.0, 60.0]])
 
 
 def random_scores(d_k):
-    """Return the scores of chapter 3's picture of entropies, not scaled: 400 random queries, 32 random keys."""
+    """Return the unscaled scores of 400 random queries and 32 random keys, as in chapter 3's picture of entropies."""
     rng = np.random.default_rng(6)
     return rng.standard_normal((400, d_k)) @ rng.standard_normal((32, d_k)).T
 
@@ -35,7 +35,7 @@ def test_shares_of_the_first_picture():
 
 
 def test_one_more_point_multiplies_ratios_and_not_weights():
-    """Chapter 1: between keys one point apart the ratio is e, but raising a score by one does not multiply its weight by e."""
+    """Chapter 1: the weights of keys whose scores differ by one have the ratio e, but raising a score by one does not multiply its weight by e."""
     before, after = softmax(np.array([1.0, 2.0, 3.0])), softmax(np.array([1.0, 2.0, 4.0]))
     assert before[2] / before[1] == pytest.approx(np.e)
     assert after[2] / after[1] == pytest.approx(np.e**2)
@@ -62,7 +62,7 @@ def test_weights_of_four_scores():
 
 
 def test_what_temperature_leaves_to_the_others():
-    """Chapter 1: the weights at low temperatures, and how much of the square is decided at three of them."""
+    """Chapter 1: at low temperatures, one key has nearly all the weight, and the stated shares of the square have a weight above 0.9."""
     shares = [soft_lookup(np.ones(1), np.array([[2.0], [0.0], [1.0]]), np.eye(3), t)[0] for t in (0.1, 10**-1.5)]
     assert 1 - shares[0] == pytest.approx(0.00005, abs=5e-6)
     assert 1 - shares[1] < 1e-13
@@ -78,7 +78,7 @@ def test_what_temperature_leaves_to_the_others():
 
 
 def test_the_worked_example_that_circulates():
-    """Chapters 2 and 3: its right weights and outputs, with and without the root, and the output for the weights that it prints."""
+    """Chapters 2 and 3 give the example's right weights and outputs, with and without the root, and the output for its printed weights."""
     plain = softmax(EXAMPLE_K @ EXAMPLE_Q)
     supplied = plain * EXAMPLE_V[:, 0]
     printed = np.array([0.5308, 0.0874, 0.3818]) @ EXAMPLE_V
@@ -109,7 +109,7 @@ def test_how_far_two_random_scores_lie_apart():
 
 
 def test_the_root_does_nothing_about_a_single_query_of_large_norm():
-    """Chapter 3: three times the query has three times the scores, scaled or not."""
+    """Chapter 3: if a query is three times as long, its scores are three times as large, scaled or not."""
     rng = np.random.default_rng(2)
     q, keys = rng.standard_normal(64), rng.standard_normal((20000, 64))
     assert np.var(keys @ q) == pytest.approx(q @ q, rel=0.05)
@@ -117,7 +117,7 @@ def test_the_root_does_nothing_about_a_single_query_of_large_norm():
 
 
 def test_variances_with_a_condition_broken():
-    """Chapter 3: mean 1, variance 4, and a key that is the query, for 64 entries."""
+    """Chapter 3 gives the variance of scores if entries have mean 1 or variance 4, and if the key equals the query."""
     rng = np.random.default_rng(8)
     a, b = rng.standard_normal((2, 20000, 64))
     for queries, keys, variance, mean in (
@@ -134,7 +134,7 @@ def test_variances_with_a_condition_broken():
 
 
 def test_the_best_of_eight_random_keys():
-    """Chapter 3: the weights in the picture of saturation, plain and scaled."""
+    """Chapter 3: the weights in the picture of saturation are as stated, with and without scaling."""
     plain, best, last = [], [], []
     for d_k in (4, 64, 1024):
         rng = np.random.default_rng(4)
@@ -149,7 +149,7 @@ def test_the_best_of_eight_random_keys():
 
 
 def test_entropies_of_random_queries():
-    """Chapter 3: scaled scores have 3 nats. Without scaling, at 512 entries, the stated numbers of queries prefer a single key."""
+    """Chapter 3: the weights of scaled scores have an entropy of 3 nats. Without scaling, at 512 entries, the stated numbers of queries prefer a single key."""
     for d_k in (1, 4, 64, 512):
         assert attention_entropy(softmax(random_scores(d_k) / np.sqrt(d_k))).mean() == pytest.approx(3, abs=0.15)
     weights = softmax(random_scores(512))
@@ -166,7 +166,7 @@ def test_entropies_of_random_queries():
 
 
 def test_slopes_of_a_saturated_softmax():
-    """Chapter 3: the largest slope for the scores, unchanged and times 16, and the slopes of the middle table."""
+    """Chapter 3: the largest slopes for unchanged scores and for scores times 16 are as stated, and so are the slopes of the middle table."""
     scores = np.array([1.0, 0.5, 0.0, -0.5])
     tables = [np.abs(softmax_jacobian(softmax(factor * scores))) for factor in (1, 4, 16)]
     assert tables[1][:2, :2].min() > 0.1
@@ -175,7 +175,7 @@ def test_slopes_of_a_saturated_softmax():
 
 
 def test_what_a_saturated_softmax_still_passes_on():
-    """Chapter 3: the values' slopes are the weights. The best value's slope is 1, while query and keys have almost no slope."""
+    """Chapter 3: the values' slopes are the weights. The best value's slope is 1, while the query has almost no slope."""
     rng = np.random.default_rng(4)
     query, keys, values = 16 * rng.standard_normal((1, 64)), rng.standard_normal((8, 64)), rng.standard_normal((8, 1))
     slopes = numerical_gradient(lambda v: scaled_dot_product_attention(query, keys, v)[0].item(), values)
@@ -184,7 +184,7 @@ def test_what_a_saturated_softmax_still_passes_on():
 
 
 def test_errors_of_measured_slopes():
-    """Chapter 3: a V with its tip below 1e-10, the best step near 1e-5, and a gradient check below 1e-10."""
+    """Chapter 3: the error against the step size is V-shaped, with its minimum below 1e-10 at a step near 1e-5."""
     errors = {
         eps: abs(numerical_gradient(np.exp, np.array(1.0), eps=eps).item() - np.e) for eps in (1e-1, 1e-2, 1e-5, 1e-11)
     }
@@ -200,7 +200,7 @@ def test_errors_of_measured_slopes():
 
 
 def test_gradients_as_a_lottery():
-    """Chapter 3: the gradient that reaches a query, scaled and not, in the picture's own draws."""
+    """Chapter 3: the gradients that reach a query in the picture's draws are as stated, with and without scaling."""
     medians, plain = {}, {}
     for d_k in (8, 32, 128, 512, 2048):
         rng = np.random.default_rng(9)
@@ -220,7 +220,7 @@ def test_gradients_as_a_lottery():
 
 
 def test_a_head_that_learns():
-    """Chapter 3: the four curves of the training, and where the head looks after 100 steps."""
+    """Chapter 3: the curves of the training are as stated, and so is where the head looks after 100 steps."""
     task = np.random.default_rng(3)
     X, keys = task.standard_normal((2, 8, 8))
     values, before = np.eye(8), [0, 0, 1, 2, 3, 4, 5, 6]
@@ -249,5 +249,5 @@ def test_a_head_that_learns():
     assert_says(
         "ch3", "reading-learning", "one of the eight tokens gives almost no weight", "one of the eight tokens looks"
     )
-    assert abs(good[0] - 0.5 * (0.875**2 + 7 / 64)) < 0.006  # what p1 asks for
+    assert abs(good[0] - 0.5 * (0.875**2 + 7 / 64)) < 0.006  # prediction p1 asks for this loss
     assert np.diff(good).max() < 0

@@ -1,4 +1,4 @@
-"""Tests that compute the numbers in the prose of chapters 4 to 7, and look for each in the text."""
+"""Tests that compute the numbers in the prose of chapters 4 to 7, and look for each number in the text."""
 
 from functools import cache
 from types import SimpleNamespace
@@ -50,7 +50,7 @@ def test_floats_at_the_edge():
 
 
 def test_ways_to_forbid_a_score():
-    """Chapter 4: removing weights leaves a sum of 0.33, a score of 0 has weight 0.09, and an empty row has six equal weights."""
+    """Chapter 4: three ways to forbid a score give the stated weights, even in an empty row."""
     scores = np.array([1.0, 2.0, 3.0])
     assert f"{softmax(scores)[:2].sum():.2f}" == "0.33"
     assert_says("ch4", "softmax", ", ".join(f"{w:.4f}" for w in softmax(np.array([1.0, 2.0, 0.0]))), "| 0.33 |")
@@ -65,7 +65,7 @@ def test_ways_to_forbid_a_score():
 
 
 def test_a_changed_last_word():
-    """Chapter 4: without a mask all outputs move, under the causal mask only the last."""
+    """Chapter 4: without a mask, a changed last word changes all outputs. Under the causal mask, it changes only the last."""
     parts = run("ch4", "imports", "pictures", "given-softmax", "picture-attention-parts")
     Q, K, V = parts.six_words()
     K2, V2 = K.copy(), V.copy()
@@ -79,7 +79,7 @@ def test_a_changed_last_word():
 
 
 def test_what_each_head_adds():
-    """Chapter 5: how much each head adds to the two rows that are drawn, and how flat the average of all heads is."""
+    """Chapter 5: what each head adds to the two drawn rows is as stated, and so is the largest weight in the average of all heads."""
     toy = run("ch5", "imports", "toy-layer")
     output, weights = multi_head_attention(toy.X, toy.X, toy.W_Q, toy.W_K, toy.W_V, toy.W_O, 6)
     parts = head_contributions(weights @ split_heads(toy.X @ toy.W_V, 6), toy.W_O)
@@ -104,7 +104,7 @@ def test_what_each_head_adds():
 
 
 def test_pattern_scores_of_two_heads():
-    """Chapter 5: the four scores of a head that looks at neighbors, and of a random one."""
+    """Chapter 5: the pattern scores of a head that looks at neighbors and of a random head are as stated."""
     toy, rng = run("ch5", "imports", "toy-layer"), np.random.default_rng(5)
     near = pattern_scores(softmax(np.where(abs(toy.steps) <= 1, 2.0, -2.0)))
     others = sorted(float(near[key]) for key in ("copying", "uniform", "previous"))
@@ -114,7 +114,7 @@ def test_pattern_scores_of_two_heads():
 
 
 def test_gaps_of_five_functions():
-    """Chapter 5: positions, a causal mask and a running mean make the order count."""
+    """Chapter 5: positions, a causal mask and a running mean make the order of rows matter."""
     rng = np.random.default_rng(7)
     rows, perm = rng.normal(size=(6, 4)), np.array([5, 0, 3, 1, 4, 2])
     waves = np.sin(np.arange(6)[:, None] * np.array([1.0, 0.5, 0.25, 0.125]))
@@ -128,7 +128,7 @@ def test_gaps_of_five_functions():
 
 
 def test_what_a_layer_costs():
-    """Chapter 6: how much more a layer costs when n doubles, and what share the part with n² has."""
+    """Chapter 6 says how much more a layer costs when n doubles, and which share of the cost grows with n²."""
     for n in (128, 1024, 8192):
         ratio = layer_flops(2 * n, 512) / layer_flops(n, 512)
         assert_says("ch6", "reading-layer", f"×{ratio:.2f} at n = {n}")
@@ -144,7 +144,7 @@ def test_what_a_layer_costs():
 
 
 def test_the_counter():
-    """Chapter 6: what the counter counts in plain attention, in blocks and in linear attention, and what it misses."""
+    """Chapter 6: the counter's results for plain, chunked and linear attention are as stated, and it misses `np.tensordot`."""
     counter = run("ch6", "imports", "pictures", "counter-cell")
     count, inputs = counter.count, counter.random_inputs
     plain = count(scaled_dot_product_attention, *inputs(1024))
@@ -160,7 +160,7 @@ def test_the_counter():
 
 
 def test_linear_attention_can_be_sharp():
-    """Chapter 6: the best of 21 keys gets 0.12 with elu + 1, 0.43 with softmax, and 0.55 with exp(4x)."""
+    """Chapter 6: the best of 21 keys gets the weight 0.12 with elu + 1, 0.43 with softmax, and 0.55 with exp(4x)."""
     elu = run("ch6", "imports", "picture-linear-parts").elu_plus_one
     q = np.ones((1, 8))
     K = np.linspace(-2, 2, 21)[:, None] * q
@@ -172,7 +172,7 @@ def test_linear_attention_can_be_sharp():
 
 @pytest.mark.parametrize("n", [8, 16, 32, 64, 128, 256])
 def test_m_features_find_m_keys_at_most(n):
-    """Chapter 6: with 8 features, n queries give their own keys at most 8 / n on average. softmax gives them nearly all."""
+    """Chapter 6: with 8 features, n queries give their own keys an average weight of at most 8 / n. With softmax, the weight is nearly 1."""
     elu = run("ch6", "imports", "picture-linear-parts").elu_plus_one
     K = np.random.default_rng(6).normal(size=(n, 8))
     K *= 5 / np.linalg.norm(K, axis=1, keepdims=True)
@@ -190,7 +190,7 @@ def test_m_features_find_m_keys_at_most(n):
 
 
 def test_the_translator():
-    """Chapter 7: what each row reads, how it changes if padding is read, and zeros for an empty memory."""
+    """Chapter 7: each row reads the stated weights, and other weights if padding is read. The result is zero for an empty memory."""
     toy = run("ch7", "imports", "toy-cell")
     weights, target, memory = toy.TRANSLATOR, toy.TARGET, toy.MEMORY
     read, padded, empty = (decoder_attention(target, memory, weights, 1, np.array([n]))[0, :, :4] for n in (4, 6, 0))
@@ -201,7 +201,7 @@ def test_the_translator():
 
 
 def test_which_position_adds_the_most():
-    """Chapter 7: the norms of weight times value."""
+    """Chapter 7: the norms of the weighted values are as stated."""
     weights, values = np.array([0.80, 0.15, 0.05]), np.array([[0.1, 0.1], [3.0, -1.0], [-4.0, 6.0]])
     norms = np.linalg.norm(weights[:, None] * values, axis=1)
     assert_says("ch7", "reading-contribution", "{:.2f}, {:.2f} and {:.2f}".format(*norms))
@@ -209,7 +209,7 @@ def test_which_position_adds_the_most():
 
 @pytest.mark.parametrize("n", [4, 5, 12])
 def test_one_column_finds_the_token_before_only_under_a_mask(n):
-    """Chapter 7, question 1: with d_k = 1, two keys can win without a mask, and all of them with a causal one."""
+    """Chapter 7, question 1: with d_k = 1, only two keys can win without a mask, but all keys can win under a causal mask."""
     j = np.arange(n)
     keys = (-1.0) ** j * (j + 1)
     scores = np.outer(-((-1.0) ** j), keys)
@@ -219,7 +219,7 @@ def test_one_column_finds_the_token_before_only_under_a_mask(n):
 
 
 def test_notes_need_columns_of_their_own():
-    """Chapter 7, question 4: if notes are added to the token columns, each row is its own best match and has its own two tokens."""
+    """Chapter 7, question 4: if notes are added to the token columns, each row attends most to itself and reads its own token and the token before it."""
     words = run("ch7", "imports", "induction-cell").STORY
     kinds = sorted(set(words))
     n, k = len(words), len(kinds)
@@ -236,7 +236,7 @@ def test_notes_need_columns_of_their_own():
 
 
 def test_folded_answers_unfold():
-    """Chapter 7: each answer is folded, and Markdown inside it is still read, in nbgrader's feedback as in JupyterLab."""
+    """Chapter 7: in nbgrader's feedback, each answer is folded, and Markdown inside it is rendered."""
     page = markdown2html(cells("ch7")["patterns"])
     assert page.count("<details><summary>Answer</summary>") == page.count("</details>") == 4
     assert "<em>attention sink</em>" in page

@@ -1,4 +1,4 @@
-"""Tests that the stub's docstring and the contract describe the same arguments."""
+"""Tests that an exercise's docstring and its contract describe the same arguments."""
 
 import dataclasses
 import inspect
@@ -27,7 +27,7 @@ SHAPED = ArrayArgument | MaskArgument | LengthsArgument | OrderArgument | WholeN
 
 
 def said_of(docstring, name):
-    """Return the line of a docstring about an argument, "Q, K: shape (n, d)", with the lines that continue it."""
+    """Return the line of a docstring about an argument, such as "Q, K: shape (n, d)", with its continuation lines."""
     lines = inspect.cleandoc(docstring).splitlines()
     for i, line in enumerate(lines):
         names, colon, text = line.partition(":")
@@ -39,7 +39,7 @@ def said_of(docstring, name):
 
 
 def shape_in(text):
-    """Return the first shape in a text, without spaces: "..." for "any shape", None for no shape."""
+    """Return the first shape in a text, without spaces. It is "...n" for "any shape", and None if the text has no shape."""
     if re.match(r"(float64, )?any shape", text):
         return "...n"
     found = re.search(r"shape\s+\(([^)]*)\)", text)
@@ -48,7 +48,7 @@ def shape_in(text):
 
 @pytest.mark.parametrize(("chapter", "exercise"), EXERCISES)
 def test_every_exercise_says_what_it_takes_in_the_words_of_its_stub(chapter, exercise):
-    """Compare shapes, types, defaults, ends of ranges, weights, and the limits that rule a category out."""
+    """The docstring and the contract agree on shapes, defaults, ranges and weights. Each excluded category has a reason for students."""
     checks = CHECKS[chapter]
     contract = checks.specs[exercise].takes
     assert contract is not None, "the exercise declares no contract"
@@ -73,7 +73,7 @@ def test_every_exercise_says_what_it_takes_in_the_words_of_its_stub(chapter, exe
             # Parts of a dictionary are described in one sentence: "W_Q and W_K of shape (d_model, h * d_k)".
             after = re.search(rf"{name}(?: and \w+)? of shape\s+\(([^)]*)\)", " ".join(docstring.split()))
             assert after, f"the docstring does not say the shape of {name}"
-            # The c_k of one dictionary is the d_k of the other, which may differ.
+            # If two dictionaries may have a different d_k, the contract calls one of the two c_k.
             declared = ",".join(argument.shape).replace("c_", "d_")
             assert re.sub(r"\s", "", after[1]).strip(",") == declared
         if isinstance(argument, WeightsArgument):
@@ -94,7 +94,7 @@ LOOSE = [(c, e) for c, e in EXERCISES if getattr(CHECKS[c].specs[e].takes, "corr
 @pytest.mark.parametrize(("chapter", "exercise"), LOOSE)
 @pytest.mark.parametrize("number", range(6))
 def test_where_answers_are_judged_loosely_every_kind_is_looked_at_whatever_the_secret(chapter, exercise, number):
-    """One changed number may still count as right in such an exercise. With any secret, the checks still cover each category."""
+    """If one changed number may still count as right, the checks cover each category all the same, with any secret."""
     checks = CHECKS[chapter]
     other = dataclasses.replace(
         checks, secret=bytes([number]) * 32, shrinks=False, reference=ReferenceProxy(checks.references), _prepared={}

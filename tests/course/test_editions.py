@@ -1,4 +1,4 @@
-"""Scans of both editions of every chapter: a class reads about points and the grader, and a self-learner never does."""
+"""Tests that search both editions of every chapter: a class reads about points and the grader, and a self-learner never does."""
 
 import json
 import re
@@ -28,7 +28,7 @@ def texts(chapter, audience):
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_a_self_learner_reads_nothing_of_grading(chapter):
-    """No cell, hint or message mentions points, marks, a grader or handing in. No mark of an edition is left in either."""
+    """For a self-learner, no cell, hint or message mentions points, marks, a grader or submitting. Neither edition contains edition marks."""
     checks = load_checks(COURSE, chapter)
     alone = texts(chapter, "self-learners")
     for name, spec in checks.specs.items():
@@ -41,7 +41,7 @@ def test_a_self_learner_reads_nothing_of_grading(chapter):
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_a_class_reads_what_counts(chapter):
-    """The class's edition has the points of every exercise, and differs only in text."""
+    """The class's edition has the points of every exercise, and differs from the self-learners' edition only in text."""
     own, alone = texts(chapter, "class"), texts(chapter, "self-learners")
     assert len(GRADED.findall("\n".join(own.values()))) > len(load_checks(COURSE, chapter).specs)
     assert own.keys() == alone.keys()
@@ -50,7 +50,7 @@ def test_a_class_reads_what_counts(chapter):
 
 
 def test_the_map_of_a_self_learner_has_no_points():
-    """The map has times, levels and importance."""
+    """The map mentions no points, and has the same links to chapters as the class's map."""
     whole = map_of(described(COURSE, CHAPTERS))
     own, alone = (
         "\n".join(cell["source"] for cell in edition(whole, who)["cells"]) for who in ("class", "self-learners")

@@ -25,13 +25,13 @@ PAIRS = [
 
 @cache
 def judge_of(chapter):
-    """The judge of a chapter."""
+    """Return the judge of a chapter."""
     return Judge(load_checks(COURSE, chapter))
 
 
 @pytest.fixture(scope="module")
 def worker():
-    """A worker in bubblewrap."""
+    """Return a worker in bubblewrap."""
     with open_worker(COURSE.limits, list(COURSE.packages), confinement="bubblewrap") as jail:
         yield jail
 
@@ -39,7 +39,7 @@ def worker():
 @pytest.mark.parametrize(("chapter", "later", "earlier"), PAIRS)
 @pytest.mark.parametrize("how", ["blank", "wrong"])
 def test_a_right_answer_keeps_its_points(worker, chapter, later, earlier, how):
-    """The later exercise is judged with the reference in place of the earlier one, and earns everything."""
+    """The later exercise is judged with the reference in place of the earlier exercise, and earns full marks."""
     code = reference_code(COURSE, chapter)
     del code[earlier]
     if how == "wrong":

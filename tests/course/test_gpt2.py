@@ -26,7 +26,7 @@ PAIRS = [("e", "r"), ("t", "h"), ("th", "e"), ("Ġ", "the"), ("Ġ", "a"), ("Ã",
 
 
 def import_gpt2():
-    """Return the module that is next to the notebook."""
+    """Import ``gpt2.py``, which is next to the notebook, and return the module."""
     spec = importlib.util.spec_from_file_location("gpt2", FOLDER / "gpt2.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -49,7 +49,7 @@ def checkpoint(dtype="<f8", width=D):
 
 
 def save(path, arrays, **metadata):
-    """Write a safetensors file, as its documentation describes the format."""
+    """Write a safetensors file in the documented format."""
     header, data = {"__metadata__": {"format": "pt"}}, b""
     for name, array in arrays.items():
         place = [len(data), len(data) + array.nbytes]
@@ -61,7 +61,7 @@ def save(path, arrays, **metadata):
 
 
 def save_tokens(folder):
-    """Write the list of pieces and the list of pairs, first all the bytes in GPT-2's own order."""
+    """Write the list of pieces, which begins with all bytes in GPT-2's order, and the list of pairs."""
     pieces = sorted(gpt2.BYTES.values()) + ["".join(pair) for pair in PAIRS]
     (folder / "vocab.json").write_text(json.dumps({piece: i for i, piece in enumerate(pieces)}), "utf-8")
     (folder / "merges.txt").write_text("#version: 0.2\n" + "".join(f"{a} {b}\n" for a, b in PAIRS), "utf-8")
@@ -69,14 +69,14 @@ def save_tokens(folder):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder as it looks after the learner's download, but with a tiny model."""
+    """Return a folder as it looks after the learner's download, but with a tiny model."""
     save(tmp_path / "model.safetensors", checkpoint())
     save_tokens(tmp_path)
     return tmp_path
 
 
 def reference_logits(tokens, arrays):
-    """Return GPT-2's logits for each position, written from its description and without the course's functions."""
+    """Return GPT-2's logits for each position, computed from GPT-2's description without the course's functions."""
     n, width = len(tokens), len(arrays["ln_f.bias"]) // HEADS
 
     def norm(x, name):
@@ -137,7 +137,7 @@ WRITERS = [one for one in alternatives_in(COURSE.alternatives("ch8_language_mode
 
 @pytest.mark.parametrize("writer", WRITERS, ids=lambda one: one.name)
 def test_other_ways_to_write_generate_work_too(folder, writer):
-    """Right solutions that are written in another way also give the text of the independent forward pass."""
+    """Alternative solutions also give the text of the independent forward pass."""
     large = load(folder)
     with large.filled_in(writer.function.__globals__) as model, large.filled_in(vars(own)):
         found = writer.function([3, 250, 17, 17], 12, model, 0, np.random.default_rng(0))
@@ -145,7 +145,7 @@ def test_other_ways_to_write_generate_work_too(folder, writer):
 
 
 def test_float32_stays_float32(tmp_path):
-    """With the file's own type, the logits are float32 and differ by rounding only. Half precision is read as float32."""
+    """If the file's numbers are float32, the logits are float32 and differ only by rounding. Half precision is read as float32."""
     save_tokens(tmp_path)
     for dtype in ("<f4", "<f2"):
         save(tmp_path / "model.safetensors", checkpoint(dtype))
@@ -157,7 +157,7 @@ def test_float32_stays_float32(tmp_path):
 
 
 def test_the_functions_come_back(folder):
-    """After GPT-2, even after an error, the learner's own functions are in their places again."""
+    """After GPT-2 has run, even with an error, the learner's own functions are restored."""
     before = dict(vars(own))
     with pytest.raises(ValueError, match="GPT-2 reads at most 64 tokens"), load(folder).filled_in(vars(own)) as model:
         own.next_token_logits([0] * (POSITIONS + 1), model)
@@ -165,7 +165,7 @@ def test_the_functions_come_back(folder):
 
 
 def test_texts_become_tokens_and_texts_again(folder):
-    """Pairs are joined in the order of the list and never across words, and any text comes back as it was."""
+    """Pairs are joined in the order of the list and never across words, and the tokens of a text give the same text again."""
     model = load(folder)
     pieces = [[model.pieces[token] for token in model.tokens_of(text)] for text in (" the", "there", "é an a")]
     assert pieces == [["Ġthe"], ["th", "er", "e"], ["Ã©", "Ġa", "n", "Ġa"]]
@@ -174,7 +174,7 @@ def test_texts_become_tokens_and_texts_again(folder):
 
 
 def test_words_are_cut_as_gpt2_cuts_them():
-    """The cases of GPT-2's own pattern: endings with an apostrophe, one space in front, numbers, signs and runs of spaces."""
+    """Words are cut as by GPT-2's own pattern: endings with an apostrophe, one space in front, numbers, signs and runs of spaces."""
     found = gpt2.WORDS.findall("I'll see 3 of them,  isn't it?\n\n  a_b 12%")
     expected = "I|'ll| see| 3| of| them|,| | isn|'t| it|?|\n\n | a|_|b| 12|%"
     assert "|".join(found) == expected
@@ -200,7 +200,7 @@ def test_a_missing_file_is_named(folder, name):
 
 
 def test_a_file_that_cannot_be_used_is_named(folder):
-    """A page saved instead of the file, a file cut off, another model and other numbers each have a message."""
+    """A web page instead of the file, a truncated file, a different model and numbers of a wrong type each have a message."""
     path, arrays = folder / "model.safetensors", checkpoint()
     whole = path.read_bytes()
     missing = {name: array for name, array in arrays.items() if name != "h.1.ln_2.bias"}
@@ -234,7 +234,7 @@ def test_names_with_a_prefix_and_masks_are_read(folder):
 
 @pytest.fixture
 def chapter(folder, monkeypatch):
-    """Go to a chapter's folder next to a folder `gpt2` with the tiny model, in which every head has 64 columns."""
+    """Change to a chapter's folder next to a folder `gpt2` with a tiny model whose heads have 64 columns, and return its arrays."""
     (folder / "gpt2").mkdir()
     (folder / "ch8").mkdir()
     arrays = checkpoint(width=64 * HEADS)
@@ -274,11 +274,11 @@ def test_with_the_download_the_cell_writes(chapter, capsys):
 
 
 def test_the_chapter_counts_gpt2s_numbers():
-    """The numbers and the size of the file that chapter 8 states come from the sizes of its arrays."""
+    """The numbers and the file size that chapter 8 states follow from the sizes of GPT-2's arrays."""
     d, blocks, tokens, positions = 768, 12, 50257, 1024
     in_a_block = 2 * 2 * d + (d + 1) * 3 * d + (d + 1) * d + (d + 1) * 4 * d + (4 * d + 1) * d
     count = (tokens + positions) * d + blocks * in_a_block + 2 * d
-    size = 4 * (count + blocks * positions**2)  # with a mask of float32 for each block
+    size = 4 * (count + blocks * positions**2)  # including a float32 mask for each block
     assert f"{count:,} numbers" in CELLS["gpt2"]
     assert f"({size / 1e6:.0f} MB)" in CELLS["gpt2"]
     assert f"{tokens:,} tokens" in CELLS["gpt2"]

@@ -17,14 +17,14 @@ ROWS, COLUMNS = ["sat", "on"], ["the", "cat", "the"]
 
 @pytest.fixture
 def ax():
-    """Empty Axes, which are closed after the test."""
+    """Return empty Axes, which are closed after the test."""
     figure, ax = plt.subplots()
     yield ax
     plt.close(figure)
 
 
 def label(ax, across=(0, 1, 2), down=(0, 1)):
-    """Put the labels at these places of the axes."""
+    """Put the labels at these positions on the axes."""
     ax.set_xticks(across, COLUMNS)
     ax.set_yticks(down, ROWS)
 
@@ -42,7 +42,7 @@ def assert_whole(ax):
 
 
 def test_an_image_with_labels(ax):
-    """Labels are read from the top and from the left. Equal labels are separate, each with its values."""
+    """Labels are read from top to bottom and from left to right. Equal labels stay separate, each with its values."""
     ax.imshow(WEIGHTS)
     label(ax)
     assert_whole(ax)
@@ -66,21 +66,21 @@ def test_the_same_picture_by_other_means(ax):
 
 @pytest.mark.parametrize("scaled", [100 * WEIGHTS, -WEIGHTS, np.log(WEIGHTS + 0.01), np.float32(WEIGHTS)], ids=str)
 def test_any_scale_is_as_good_as_another(ax, scaled):
-    """Colors that rise or fall with the weights everywhere show the weights."""
+    """If colors rise or fall with the weights everywhere, the picture shows the weights."""
     ax.imshow(scaled)
     label(ax)
     assert np.array_equal(values(ax), WEIGHTS)
 
 
 def test_a_scale_for_each_row_is_not(ax):
-    """Anything that does not follow the weights is reported."""
+    """If the drawn values do not follow the weights, they are returned as drawn."""
     ax.imshow(WEIGHTS / WEIGHTS.max(axis=1, keepdims=True))
     label(ax)
     assert np.allclose(values(ax), WEIGHTS / [[0.9], [0.5]])
 
 
 def test_a_picture_on_its_side_shows_what_it_shows(ax):
-    """Values with other labels are reported with those labels, and nothing outside the picture is invented."""
+    """Values are returned under the labels at which they are drawn, and places outside the picture are NaN."""
     ax.imshow(WEIGHTS.T, aspect="auto")
     label(ax)
     assert np.allclose(values(ax)[:, :2], WEIGHTS.T[:2])
@@ -95,7 +95,7 @@ def test_a_label_on_a_border_belongs_to_nobody(ax):
 
 
 def test_the_order_is_that_of_the_picture(ax):
-    """With the first row at the bottom the labels read upwards, and their values with them."""
+    """If the first row is at the bottom, labels and values are still read from top to bottom."""
     ax.imshow(WEIGHTS, origin="lower")
     label(ax)
     found = heatmap.read(ax, WEIGHTS)
@@ -104,7 +104,7 @@ def test_the_order_is_that_of_the_picture(ax):
 
 
 def test_colours_and_sizes_count_as_values(ax):
-    """Hand-made colours, bubbles and rectangles show the weights as well as an image does."""
+    """RGB colors, bubbles and rectangles show the weights as well as an image does."""
     ax.imshow(np.stack([1 - WEIGHTS, 1 - WEIGHTS, np.ones_like(WEIGHTS)], axis=-1))
     label(ax)
     assert np.array_equal(values(ax), WEIGHTS)
@@ -122,7 +122,7 @@ def test_colours_and_sizes_count_as_values(ax):
 
 
 def test_labels_written_beside_the_axes_count(ax):
-    """Text next to the picture is a label, like ticks. Numbers at ticks and text inside are not."""
+    """Text next to the picture counts as a label, like text at ticks. Numbers at ticks and text inside the picture do not."""
     ax.imshow(WEIGHTS)
     for j, token in enumerate(COLUMNS):
         ax.text(j, -0.8, token)
@@ -182,7 +182,7 @@ def draw(weights, rows, columns, ax=None):
 
 
 def test_a_probe_leaves_no_figure_behind():
-    """Figures made by a probed function are closed, and existing ones stay."""
+    """Figures made by a probed function are closed, and existing figures stay open."""
     mine = plt.figure()
     found = heatmap.probe(draw, WEIGHTS, ROWS, COLUMNS)
     open_now = plt.get_fignums()
@@ -193,7 +193,7 @@ def test_a_probe_leaves_no_figure_behind():
 
 
 def test_a_probe_with_axes_tells_whose_axes_came_back():
-    """A function must draw into the given Axes and return them. Its own Axes, or pyplot's, are detected."""
+    """A function must draw into the given Axes and return them. The probe detects if it uses other Axes."""
 
     def elsewhere(weights, rows, columns, ax=None):  # noqa: ARG001 - the mistake
         return draw(weights, rows, columns)

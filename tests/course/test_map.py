@@ -24,7 +24,7 @@ def chapters():
 
 @pytest.mark.parametrize("chapter", COURSE.chapters)
 def test_the_opening_of_a_chapter_and_the_map_agree(chapters, chapter):
-    """The table and the sentences at the top of the notebook are the metadata that the map is made of."""
+    """The table and the sentences at the top of the notebook agree with the metadata from which the map is made."""
     found, opening = chapters[chapter], load_source(COURSE.source(chapter))[1].cells[0].source
     rows = re.findall(r"^\|[^|]*\| (`\w+`|quiz) \| (★+) \| (\d+) min \| (\d+) \|$", opening, re.MULTILINE)
     told = [(len(stars), int(minutes), float(points)) for _name, stars, minutes, points in rows]
@@ -48,7 +48,7 @@ def test_the_opening_of_a_chapter_and_the_map_agree(chapters, chapter):
 
 
 def test_the_time_of_a_chapter_is_no_less_than_that_of_its_exercises(chapters):
-    """The stated time is not less than that of the exercises."""
+    """The stated time of a chapter is at least the sum of its exercises' times."""
     short = [c for c, found in chapters.items() if found["minutes"] < sum(e["minutes"] for e in found["exercises"])]
     assert short == []
 

@@ -1,4 +1,4 @@
-"""Tests of counting multiply-adds, by which chapter 8 detects whether a text was generated with a cache."""
+"""Tests of counting multiply-adds, which tells chapter 8's checks whether a text was generated with a cache."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def test_a_product_is_counted_however_it_is_written(name, counting):
 
 
 def test_numbers_taken_out_of_the_arrays_are_missed_and_that_is_told():
-    """Work on numbers taken out of the arrays is not counted, and the probe says that most of it is missing."""
+    """Work on numbers taken out of the arrays is not counted, and the probe says that most of the work is missing."""
 
     def hidden(_tokens, _n_new, model, _temperature, _rng):
         a, b = (np.frombuffer(model[name].tobytes()).reshape(model[name].shape) for name in "ab")

@@ -35,7 +35,7 @@ def raw(chapter):
 
 @cache
 def checks_of(chapter):
-    """Return the chapter's checks, as the grader knows them."""
+    """Return the chapter's checks, as the grader loads them."""
     return load_checks(COURSE, chapter)
 
 
@@ -50,13 +50,13 @@ def source(cell):
 
 
 def role(cell):
-    """``"stub"``, ``"check"`` or nothing, from nbgrader's metadata."""
+    """Return ``"stub"``, ``"check"`` or ``""``, according to nbgrader's metadata."""
     data = cell["metadata"].get("nbgrader", {})
     return "stub" if data.get("solution") else "check" if data.get("grade") else ""
 
 
 def grade_id(cell):
-    """Return the cell's nbgrader metadata."""
+    """Return the cell's grade id."""
     return cell["metadata"]["nbgrader"]["grade_id"]
 
 
@@ -104,7 +104,7 @@ def test_nothing_was_run(chapter):
 
 
 def test_the_notebook_names_its_chapter(chapter):
-    """A copy of the notebook under another name is still recognized."""
+    """The metadata names the chapter, so a renamed copy of the notebook is still recognized."""
     assert raw(chapter)["metadata"]["autograder"]["chapter"] == chapter
 
 
@@ -133,7 +133,7 @@ def test_every_exercise_has_its_stub_and_its_check(chapter):
 
 
 def test_points_are_those_of_the_checks(chapter):
-    """A check cell is worth what its exercise's checks are worth, and the text above the stub says the same."""
+    """A check cell has the points of its exercise's checks, and the text above the stub gives the same points."""
     before = ""
     for cell in cells(chapter):
         if role(cell) == "stub":
@@ -160,7 +160,7 @@ def test_the_opening_lists_every_exercise(chapter):
 
 
 def test_stubs_agree_with_the_references(chapter):
-    """A stub has the reference's signature and docstring, to the letter, and nothing else but its blank end."""
+    """A stub has exactly the reference's signature and docstring, followed only by ``raise NotImplementedError``."""
     for cell in (cell for cell in cells(chapter, "code") if role(cell) == "stub"):
         spec = checks_of(chapter).specs[grade_id(cell)]
         tree = ast.parse(source(cell))
@@ -218,7 +218,7 @@ def test_every_picture_is_told_in_words(chapter):
 
 
 def test_the_next_cell_is_the_one_that_is_meant(chapter):
-    """After a text about the next cell comes that cell, and not another text or the question of a prediction."""
+    """A text about the next cell is followed by that cell, and not by another text or by a prediction."""
     for cell, below in itertools.pairwise(cells(chapter)):
         text = source(cell)
         if cell["cell_type"] == "markdown" and "The next cell" in text and "The next cell runs only after" not in text:
@@ -227,7 +227,7 @@ def test_the_next_cell_is_the_one_that_is_meant(chapter):
 
 
 def test_a_prediction_is_typed_before_it_is_compared(chapter):
-    """At least two pictures (in chapter 3 one, and an exercise) wait for an answer that the cell right above leaves open."""
+    """At least two pictures (in chapter 3, one picture and an exercise) wait for a prediction, which the cell right above leaves open."""
     waiting = [(above, cell) for above, cell in itertools.pairwise(cells(chapter)) if "prediction=" in source(cell)]
     assert len(waiting) >= (1 if "predictions" in checks_of(chapter).specs else 2)
     for above, cell in waiting:
@@ -241,7 +241,7 @@ def test_a_prediction_is_typed_before_it_is_compared(chapter):
 
 
 def test_hints_and_messages_hold_no_marks_that_a_card_would_show_raw(chapter):
-    """A card shows texts as typed: backticks make code, but stars, formulas and links are not rendered."""
+    """Hints and messages contain no stars, formulas or links, because a card renders only backticks."""
     raw_marks = re.compile(r"(?<![\w*(])\*{1,2}[^\s*][^*]*\*|\$[^$]+\$|\]\(")
     for name, spec in checks_of(chapter).specs.items():
         for text in (*spec.hints, *(wrong.message for wrong in checks_of(chapter).misconceptions.get(name, []))):
@@ -266,7 +266,7 @@ def test_the_solved_notebook_runs_from_top_to_bottom(chapter, tmp_path):
 
 @pytest.mark.slow
 def test_the_blank_notebook_runs_but_for_its_checks(chapter, tmp_path):
-    """In the released notebook, only the check cells raise errors. Each says in one line that its exercise is not attempted yet."""
+    """In the released notebook, only the check cells raise errors. Each error says in one line that the exercise has not been attempted yet."""
     for cell in run(raw(chapter), chapter, tmp_path):
         errors = [o for o in cell.outputs if o.output_type == "error"]
         if role(cell) == "check":
@@ -294,7 +294,7 @@ def test_release_finds_no_problem(chapter):
 
 
 def test_every_cell_that_only_draws_is_known_as_a_picture(chapter):
-    """No other cell mentions a name that such a cell defines, so grading may leave the cell out."""
+    """No other cell mentions a name that a picture cell defines, so grading may skip the picture cell."""
     notebook = read_notebook(COURSE.source(chapter))
     pictures = notebook.pictures()
     for cell in notebook.cells:

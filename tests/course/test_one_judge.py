@@ -1,4 +1,4 @@
-"""One judge: ``check`` in a notebook gives exactly the results that the grader gives for the same calls."""
+"""Tests that ``check`` in a notebook gives exactly the results that the grader gives for the same calls."""
 
 import dataclasses
 import json
@@ -18,12 +18,12 @@ from autograder.student.examples.record import recorded
 from tests.support import ROOT
 
 COURSE = load_course(ROOT)
-SECONDS = 2.0  # for one call
-MUTANTS = 12  # of each function, spread evenly over all of them
+SECONDS = 2.0  # time limit of one call
+MUTANTS = 12  # for each function, chosen evenly from all its mutants
 
 
 def solutions(checks, chapter):
-    """Yield the known wrong and right solutions, and some mutants: the exercise, the solution's name, and its global names."""
+    """Yield the exercise, the name and the global names of each known wrong or right solution and of some mutants."""
     for one in (*known_misconceptions(COURSE, chapter), *known_alternatives(COURSE, chapter)):
         answers = checks.specs[one.exercise].answers
         yield one.exercise, one.name, one.function() if answers else {one.exercise: one.function}
@@ -37,9 +37,9 @@ def solutions(checks, chapter):
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", COURSE.finished_chapters())
 def test_recorded_checks_are_judged_as_live_ones(chapter, monkeypatch):
-    """Status, points, mistake and every word are the same for live and recorded visible checks.
+    """Live and recorded visible checks give the same status, points, mistake and messages.
 
-    Only the grader can look at a result itself (``when_graded``). What it adds to a message is left out here.
+    Only the grader can look at a result itself (``when_graded``), so what this adds to a message is left out here.
     """
     found_more = []
 
@@ -51,9 +51,9 @@ def test_recorded_checks_are_judged_as_live_ones(chapter, monkeypatch):
 
     monkeypatch.setattr(StudentProxy, "when_graded", look_only)
     checks = load_checks(COURSE, chapter)
-    checks.shrinks = False  # a notebook shows the first case that fails, the grader looks for a smaller one
+    checks.shrinks = False  # a notebook shows the first case that fails, but the grader looks for a smaller case
     written = recorded(checks)
-    assert len(json.dumps(written)) < 450_000  # bytes that every student fetches, and each check() reads
+    assert len(json.dumps(written)) < 450_000  # bytes that every student downloads and that each check() reads
     examples = parse_examples(written).exercises
     right = dict(checks.references)
     for spec in checks.specs.values():
@@ -71,11 +71,11 @@ def test_recorded_checks_are_judged_as_live_ones(chapter, monkeypatch):
             fields = [f.name for f in dataclasses.fields(live) if getattr(live, f.name) != getattr(replayed, f.name)]
             differ.append((exercise, name, {f: (getattr(live, f), getattr(replayed, f)) for f in fields}))
     assert differ == []
-    assert wrong > 10  # else hardly anything was compared
+    assert wrong > 10  # otherwise, hardly any messages were compared
 
 
 def test_a_notebook_notices_random_numbers_that_come_from_elsewhere():
-    """Such numbers are plausible and differ from run to run, so no misconception with fixed answers can explain them."""
+    """Random numbers from elsewhere differ from run to run, so no misconception with fixed answers explains them, but a repeated call does."""
 
     def score_variance(d_k, n_samples, rng):  # noqa: ARG001 - that is the mistake
         q, k = np.random.standard_normal((2, n_samples, d_k))  # noqa: NPY002

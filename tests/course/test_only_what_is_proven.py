@@ -1,4 +1,4 @@
-"""Messages state only what is certain: no misconception instead of its mirror image, and no input category that is not the cause."""
+"""Tests that messages state only what is certain: no misconception for its mirror image, and no input category that is not the cause."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CASES = [
     ("ch8", "generate(tokens, n_new, model, temperature, rng)", OWN_SEED, "greedy_at_every_temperature", False),
     ("ch8", "rotate_positions(X, positions, base=10000.0)", POSITIONS.format("np.arange(len(positions))"), "index_for_position", True),
     ("ch8", "rotate_positions(X, positions, base=10000.0)", POSITIONS.format("positions - positions.min()"), "index_for_position", False),
-    # Nothing separates these two, so the message fits both.
+    # No result separates the next two mistakes, so the message fits both.
     ("ch3", "score_variance(d_k, n_samples, rng)", PAIRS.format("q", "k"), "one_key_for_all", True),
     ("ch3", "score_variance(d_k, n_samples, rng)", PAIRS.format("k", "q"), "one_key_for_all", True),
 ]  # fmt: skip
@@ -55,7 +55,7 @@ def verdict_on(chapter, signature, body, *, visible_only=False):
 @pytest.mark.parametrize("visible_only", [True, False])
 @pytest.mark.parametrize(("chapter", "signature", "body", "name", "is_named"), CASES)
 def test_a_mistake_is_not_named_as_its_mirror_image(chapter, signature, body, name, is_named, visible_only):
-    """Neither the grader nor ``check()`` reports the misconception for the other mistake."""
+    """Neither the grader nor ``check()`` reports a misconception for its mirror image."""
     verdict = verdict_on(chapter, signature, body, visible_only=visible_only)
     message = next(m.message for m in judge_of(chapter).checks.misconceptions[verdict.name] if m.name == name)
     assert (verdict.misconception == name, message in verdict.message) == (is_named, is_named)
@@ -97,7 +97,7 @@ LIMITS = [
 
 @pytest.mark.parametrize(("chapter", "signature", "body", "heading"), LIMITS)
 def test_the_heading_gives_the_limit_of_the_code(chapter, signature, body, heading):
-    """The drawn axes are longer than 64, 127 or 300. The heading names the smallest length that fails."""
+    """The heading names the smallest length that fails, although the drawn axes are much longer."""
     found = next(c for c in verdict_on(chapter, signature, body).checks if c.name == "test_every_kind")
     assert found.reason.startswith(heading)
     if " gave " in found.example:
@@ -108,7 +108,7 @@ def test_the_heading_gives_the_limit_of_the_code(chapter, signature, body, headi
 
 
 def test_a_right_number_is_not_told_as_a_wrong_one_near_it():
-    """1.38 is cut off. 1.386 is right, and within one percent of it."""
+    """The answer 1.38 is reported as cut off. The right answer 1.386 is not, although it is within one percent of 1.38."""
     judge = judge_of("ch3")
     answers = {**judge.checks.right_names(), **judge.checks.references["quiz_ch3"](), "q3": "c"}
     for entropy, told in ((1.386, False), (1.38, True)):

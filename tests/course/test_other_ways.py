@@ -1,4 +1,4 @@
-"""Tests of the alternative solutions: a notebook of them gets full marks, and students can paste the ones that they may read."""
+"""Tests of the alternative solutions: a notebook of alternatives gets full marks, and students can paste the alternatives that they may read."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ NONE_SHOWN = {
     "einsum_attention",
     "generate",
     "predictions",
-}  # einsum letters, then alternatives that need helpers, then answers
+}  # these have einsum letters, alternatives that need helpers, and answers
 TOGETHER = 8
 
 
 @pytest.mark.parametrize("chapter", COURSE.chapters)
 def test_what_is_shown_uses_names_that_the_notebook_knows(chapter):
-    """Each alternative is one function under the exercise's name. It uses only names that the notebook defines, and has a line about why."""
+    """Each alternative is one function under the exercise's name. It uses only names that the notebook defines, and has a note on why it is worth reading."""
     notebook = COURSE.source(chapter).read_text()
     shown = [a for a in known_alternatives(COURSE, chapter) if a.worth_reading]
     functions = {a.exercise for a in known_alternatives(COURSE, chapter)} - NONE_SHOWN
@@ -51,7 +51,7 @@ def test_what_is_shown_uses_names_that_the_notebook_knows(chapter):
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", COURSE.finished_chapters())
 def test_alternatives_get_full_marks_together(chapter, tmp_path):
-    """A student who writes every exercise another way loses nothing, even if one function slows down or changes another."""
+    """A student who solves every exercise in an alternative way loses no marks, even if one function slows down or changes another function."""
     jobs = []
     for number in range(TOGETHER):
         path = tmp_path / f"{number}.ipynb"

@@ -1,4 +1,4 @@
-"""Tests that the meaning of a wrong quiz choice is shown at its own question, wherever the verdict is read."""
+"""Tests that the explanation of a wrong quiz choice is shown at its own question, for a class and for self-learners."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHAPTER, QUIZ = "ch1_weighted_averaging", "quiz_ch1"
 
 
 def test_each_comment_stands_at_its_own_question():
-    """The same words appear once: after grading, if the course discloses messages, and at once for self-learners."""
+    """Each explanation appears once: after grading if the course discloses messages, and at once for self-learners."""
     checks = load_checks(load_course(ROOT), CHAPTER)
     known = {m.message: m.function() for m in checks.misconceptions[QUIZ]}
     answers = dict(checks.references[QUIZ]())
@@ -44,7 +44,7 @@ def test_each_comment_stands_at_its_own_question():
 
 
 def test_no_message_quotes_an_equation_that_the_student_did_not_write():
-    """Equations with other letters are the same mistake, so the message about it cannot quote one."""
+    """An equation with different letters is the same mistake, so the message about the mistake cannot quote an equation."""
     checks = load_checks(load_course(ROOT), "ch2_query_key_value")
     judge, letters = Judge(checks), str.maketrans("iajbk", "pfswz")
     right = checks.references["einsum_attention"]()

@@ -1,4 +1,4 @@
-"""Random results: small biases lose marks, and right functions of any form keep them."""
+"""Tests of functions with random results: small biases lose marks, and right functions keep them however they draw."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A browser, this Python and the sandbox give the same verdicts in the same words for right, wrong and unusual answers."""
+"""Tests that a browser, this Python and the sandbox give the same verdicts in the same words for right, wrong and unusual answers."""
 
 import dataclasses
 import json
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.slow
 COURSE = load_course(ROOT)
 SCRIPT = ROOT / "tests" / "support" / "browser" / "evening.py"
 OF_THEIR_OWN = re.compile(r" \(in cell \d+\)| after [\d.]+ seconds| It was in line \d+, `[^`]*`\.")
-# Other behavior of a function than returning a result, applied to the right one. Each exercise has one of them.
+# Unusual behavior of a function. Each exercise is tried with one of these functions.
 ODD = {
     "raises": "def {name}(*given, **named):\n    raise ValueError('not today: ' + str(len(given)))\n",
     "prints": "right_{name} = {name}\ndef {name}(*given, **named):\n    print('so far:', *range(40), sep='\\n')\n"
@@ -47,7 +47,7 @@ ODD = {
 
 
 def corpus():
-    """Return for each chapter its first cells and the answers: exercise, label and code."""
+    """Return, for each chapter, its first cells and its answers, each as exercise, label and code."""
     found = {}
     for chapter in COURSE.finished_chapters():
         checks = load_checks(COURSE, chapter)
@@ -87,7 +87,7 @@ def asked(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def here(asked):
-    """The text and the verdict that ``check`` gives in this Python for each answer of the corpus."""
+    """Return the text and the verdict that ``check`` gives in this Python for each answer of the corpus."""
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     command = [sys.executable, SCRIPT]
     done = subprocess.run(
@@ -98,7 +98,7 @@ def here(asked):
 
 
 def test_a_browser_says_the_same(asked, here, tmp_path):
-    """Each word and digit of a card under Pyodide equals that of a card here, although other code multiplies the matrices."""
+    """A card under Pyodide has the same words and digits as a card here, although different code multiplies the matrices."""
     run_in_pyodide(SCRIPT, asked[1], student_wheel(tmp_path), seconds=300)
     there = json.loads((asked[1] / "said-emscripten.json").read_text(encoding="utf-8"))
     assert {answer: said for answer, said in there.items() if said != here[answer]} == {}
@@ -109,8 +109,8 @@ def test_a_browser_says_the_same(asked, here, tmp_path):
 def test_the_jail_says_the_same(asked, here):
     """The grader and the student's own check give the same message for the same checks.
 
-    They differ only for endless code, where each names its own limit and the sandbox no line, and in the cell of an
-    error, which only the grader names.
+    There are two exceptions. For endless code, each names its own time limit, and the sandbox names no line. Only the
+    grader names the cell of an error.
     """
     made, folder = asked
     # test_truth grades the right answers in the sandbox.

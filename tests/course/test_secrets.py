@@ -13,7 +13,7 @@ COURSE = load_course(ROOT)
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", COURSE.finished_chapters())
 def test_every_course_tells_right_from_wrong_alike(chapter, monkeypatch):
-    """With another secret than in ``test_truth.py``, wrong solutions still lose marks and are named, and right ones keep their marks."""
+    """With a different secret from ``test_truth.py``, wrong solutions still lose marks and are named, and right solutions keep full marks."""
     monkeypatch.setenv(VARIABLE, "another course's")
     [report] = audit(COURSE, [chapter], mutants=False, draws=1)
     assert report.problems == []

@@ -1,4 +1,4 @@
-"""Mistakes from public code, written as students write them: a single mistake is named, and two mistakes are not guessed."""
+"""Tests of mistakes from public code, written as students write them: one mistake is named, and two mistakes are not guessed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TWO = [
     ("ch2", "attention_scores(Q, K)", "return Q @ K.T / np.sqrt(K.shape[-1])"),
     ("ch3", "numerical_gradient(f, x, eps=1e-5)", EPS.format("(f(x + e) - f(x - e)) / h")),
 ]
-RARE = [  # answers written by people who had not read the checks, and wrong for few inputs only
+RARE = [  # answers that are wrong only for few inputs, by people who had not read the checks
     ("ch0", "pairwise_dot(X, Y)", "return X * Y if X.shape[1] == 1 and X.shape == Y.shape else X @ Y.T"),
     ("ch5", "merge_heads(O)", "return np.swapaxes(O, -2, -3).reshape((*O.shape[:-3], O.shape[-2], -1), order='A')"),
 ]
@@ -74,7 +74,7 @@ def test_a_common_slip_is_named(chapter, signature, body, mistake):
 
 @pytest.mark.parametrize(("chapter", "signature", "body"), RARE)
 def test_a_mistake_that_few_inputs_show_loses_marks(chapter, signature, body):
-    """No message names another mistake instead."""
+    """The function loses marks, and no misconception is named instead."""
     verdict = verdict_on(chapter, signature, body)
     assert verdict.score < verdict.max_score
     assert verdict.misconception is None
@@ -89,7 +89,7 @@ def test_two_mistakes_are_not_guessed_from_the_answers(chapter, signature, body)
 
 
 def test_two_slips_in_two_scores_are_told_beside_the_check_of_each():
-    """Each failing check reports the mistake in its own score if no mistake explains all scores."""
+    """If no single mistake explains all scores, each failing check reports the mistake in its own score."""
     body = (
         "n = len(weights); far = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))\n"
         "return {'copying': weights.max(axis=0).mean(), 'uniform': np.minimum(weights, 1 / n).sum(axis=1).mean(),\n"

@@ -1,4 +1,4 @@
-"""Tests of the course's checks on every known solution: right ones pass, and wrong ones are identified."""
+"""Tests of the course's checks on every known solution: right solutions pass, and wrong solutions are identified."""
 
 import pytest
 
@@ -16,13 +16,13 @@ RIGHT = [(c, a.exercise, a.name) for c in CHAPTERS for a in known_alternatives(C
 
 @pytest.fixture(scope="module")
 def audited(request):
-    """Return the audit of a chapter, made once. Mutants take most of the time, so they are tried only if a test needs them."""
+    """Return a function that audits each chapter once. Mutants take most of the time, so they are tried only if a test needs them."""
     made: dict[str, ChapterAudit] = {}
     wanted = {item.name for item in request.session.items}
 
     def of(chapter: str) -> ChapterAudit:
         if chapter not in made:
-            # A clone has its own secret, and for a few secrets, the sizes that are drawn let mutants of one category survive.
+            # A clone has its own secret. With a few secrets, mutants of one category survive because of the sizes that are drawn.
             mutants = f"test_the_chapter_meets_every_target_of_the_audit[{chapter}]" in wanted
             with pytest.MonkeyPatch.context() as patch:
                 patch.setenv(VARIABLE, "the tests of this repository")
@@ -54,7 +54,7 @@ def test_an_alternative_earns_full_marks(audited, chapter, exercise, name):
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_references_earn_everything_and_empty_effort_little(audited, chapter):
-    """The reference earns all points, a blank stub none, and one visible answer returned for every call at most a third.
+    """The reference earns all points, a blank stub earns none, and always returning one visible answer earns at most a third.
 
     Twenty other secrets draw twenty other sets of inputs, and right solutions pass on all of them.
     """
@@ -67,12 +67,12 @@ def test_references_earn_everything_and_empty_effort_little(audited, chapter):
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_exercise_has_the_duties_of_the_course(audited, chapter):
-    """Each has six misconceptions, four alternatives, three different hints, a complete ``depends_on``, and for functions a purity check."""
+    """Each exercise has six misconceptions, four alternatives, three different hints, a complete ``depends_on`` and, for a function, a purity check."""
     assert COURSE.at_least == {"misconceptions": 6, "alternatives": 4, "hints": 3}
     checks = load_checks(COURSE, chapter)
     for name, spec in checks.specs.items():
         assert len(spec.hints) == len(set(spec.hints)) == 3, name
-        # An exercise that is right apart from an earlier mistake counts as passed for the later ones.
+        # An exercise that is right apart from an earlier mistake counts as passed for later exercises.
         for leant in spec.depends_on:
             assert set(checks.specs[leant].depends_on) <= set(spec.depends_on), name
         found = exercise_of(audited(chapter), name)
@@ -84,7 +84,7 @@ def test_every_exercise_has_the_duties_of_the_course(audited, chapter):
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_the_chapter_meets_every_target_of_the_audit(audited, chapter):
-    """All checks kill at least 99% of the mutants. The visible ones kill at least 90%, and catch 97% of the misconceptions."""
+    """All checks kill at least 99% of the mutants. The visible checks kill at least 90%, and catch 97% of the misconceptions."""
     found = audited(chapter)
     assert all(e.mutants or e.answers for e in found.exercises)
     assert found.problems == []

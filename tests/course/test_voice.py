@@ -51,7 +51,7 @@ def arrays_in(part):
 
 @pytest.fixture(scope="module")
 def voice():
-    """Return the module that is next to the notebooks of chapters 0, 1 and 8."""
+    """Import ``voice.py``, which is next to the notebooks of chapters 0, 1 and 8, and return the module."""
     spec = importlib.util.spec_from_file_location("voice", WRITERS[0] / "voice.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -59,14 +59,14 @@ def voice():
 
 
 def test_three_chapters_have_the_same_voice():
-    """Chapters 0, 1 and 8 have the same model and the same code for it, of at most 4 MB together."""
+    """Chapters 0, 1 and 8 have the same model and the same code for it. The three copies of the model take less than 4 MB."""
     for name in ("voice.npz", "voice.py"):
         assert len({(folder / name).read_bytes() for folder in WRITERS}) == 1
     assert sum((folder / "voice.npz").stat().st_size for folder in WRITERS) < 4_000_000
 
 
 def test_pieces_are_put_together_again(voice):
-    """A text of the model's characters is its tokens' text, in fewer tokens."""
+    """The tokens of a text give the same text again, and there are fewer tokens than characters."""
     model, text = voice.load(), 'She was "not" at home; it rained.\nMr. Darcy smiled.'
     tokens = voice.tokens_of(text, model)
     assert voice.text_of(tokens, model) == text
@@ -103,7 +103,7 @@ def test_every_chapter_writes_what_chapter_8_writes(voice, capsys, parts, temper
     assert written(voice, capsys, 40, temperature, seed, **parts) == voice.text_of(text, model) + "\n"
 
 
-SHOWN = {  # the tokens that a chapter's cell writes, and the line at which the model's own text begins
+SHOWN = {  # the number of tokens that a chapter's cell writes, and the line at which the model's own text begins
     "ch2_query_key_value": (60, None),
     "ch3_scaling": (60, 1),
     "ch4_masking": (60, 0),
@@ -115,7 +115,7 @@ SHOWN = {  # the tokens that a chapter's cell writes, and the line at which the 
 
 @pytest.mark.parametrize("chapter", SHOWN)
 def test_each_chapters_cell_finds_the_model_next_door(voice, capsys, monkeypatch, chapter, tmp_path):
-    """The cell writes the model's text with the right functions if chapter 0 is next to it, and else prints one sentence."""
+    """If chapter 0's folder is next to the chapter's, the cell writes the model's text. Otherwise, it prints one sentence."""
     names = vars(importlib.import_module(f"solutions.{chapter}")) | {"requires": requires, "np": np}
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.delitem(sys.modules, "voice", raising=False)
@@ -152,7 +152,7 @@ def test_wrong_parts_change_the_text(voice, capsys):
 
 
 def test_a_softmax_without_its_shift_breaks_the_voice(voice, capsys):
-    """Chapter 1: without the shift, only the text at low temperature stops. With one sum for all rows, both texts change."""
+    """Chapter 1: without the shift, only the text at low temperature stops. With one sum for all rows, the text changes."""
 
     def plain(x, axis=-1):
         with np.errstate(all="ignore"):
@@ -167,7 +167,7 @@ def test_a_softmax_without_its_shift_breaks_the_voice(voice, capsys):
 
 
 def test_the_voice_is_what_the_text_says(voice):
-    """The model's numbers, tokens and characters per token are as stated, and so are its blocks and heads."""
+    """The numbers of parameters, tokens and characters per token are as stated, and so are the numbers of blocks and heads."""
     model, pieces = voice.load(), RECORD["pieces"]
     count = sum(array.size for key in ("embedding", "blocks", "norm") for array in arrays_in(model[key]))
     assert count == pieces["parameters"]

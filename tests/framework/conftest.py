@@ -1,4 +1,4 @@
-"""Fixtures that several packages' tests use: the mini course, and a graded class of it."""
+"""Fixtures that the tests of several packages use: the mini course, and a graded class."""
 
 import pytest
 
@@ -10,5 +10,5 @@ __all__ = ["course", "graded"]
 
 @pytest.fixture
 def course(tmp_path):
-    """A fresh copy of the mini course."""
+    """Return a new copy of the mini course."""
     return copy_course(tmp_path / "mini")

@@ -31,7 +31,7 @@ def cell(name, source, **kind):
 
 @pytest.fixture
 def course(tmp_path, monkeypatch):
-    """The course that the page's snippets make."""
+    """Return the course that the pages' snippets define."""
     stub = next(path for path in SNIPPETS if path.endswith(", cell softmax"))
     for path, text in SNIPPETS.items():
         if path.endswith(".py"):
@@ -54,7 +54,7 @@ def course(tmp_path, monkeypatch):
 
 
 def test_the_exercise_of_the_page_is_whole(course):
-    """Right solutions earn full marks, and wrong ones lose some and are identified, including the wrong quiz answers."""
+    """Right solutions earn full marks, and wrong solutions lose marks and are identified, including wrong quiz answers."""
     [found] = audit(course, [CHAPTER], mutants=False)
     softmax, quiz = found.exercises
     for exercise in (softmax, quiz):
@@ -65,7 +65,7 @@ def test_the_exercise_of_the_page_is_whole(course):
 
 
 def test_the_tables_and_pictures_of_the_page_are_whole(course):
-    """In the chapter about people, the references earn full marks, and blank stubs nothing."""
+    """In the chapter about people, the references earn full marks, and blank stubs earn nothing."""
     chapter = "ch2_people"
     source = SNIPPETS[f"solutions/{chapter}.py"]
     stubs = re.findall(r'(def (\w+)\(.*?""".*?"""\n)', source, re.DOTALL)
@@ -90,7 +90,7 @@ def test_the_tables_and_pictures_of_the_page_are_whole(course):
 
 
 def test_a_notebook_is_made_as_the_page_says(course, monkeypatch):
-    """The script writes a notebook with the wrong solution in its stub."""
+    """The page's script writes a notebook with the wrong solution in its stub."""
     monkeypatch.syspath_prepend(str(course.root))
     for name in [name for name in sys.modules if name == "solutions" or name.startswith("solutions.mis")]:
         monkeypatch.delitem(sys.modules, name)
@@ -104,7 +104,7 @@ def test_a_notebook_is_made_as_the_page_says(course, monkeypatch):
 
 
 def test_the_page_names_every_word_and_no_other():
-    """The pages mention every fixture and every name in autograder.checking."""
+    """The pages mention every fixture and every name in autograder.checking, and no ``assert_`` helper that does not exist."""
     named = set(re.findall(r"\w+", PAGE))
     assert set(words) - {"Rng", "Source"} <= named
     assert named >= FIXTURES
@@ -119,7 +119,7 @@ def test_the_page_names_every_word_and_no_other():
     ],
 )
 def test_the_other_chapters_of_the_page_hold(course, chapter, points):
-    """In the chapters about classes, tests, limits and built-in values, right solutions earn full marks, and blank ones none."""
+    """In the chapters about classes, tests, limits and built-in values, right solutions earn full marks, and blank stubs earn nothing."""
     cells = [cell("imports", "from autograder import check", locked=True)]
     for definition in ast.parse((course.root / "solutions" / f"{chapter}.py").read_text()).body:
         for node in ast.walk(definition):

@@ -1,4 +1,4 @@
-"""Release and grade the recipes for authors: the reference, a blank notebook and a wrong one."""
+"""Test the recipes for authors: each can be released, and a right, a blank and a wrong notebook get the expected marks."""
 
 import json
 import re
@@ -43,7 +43,7 @@ RECIPES = sorted(
 
 
 def test_every_recipe_is_short_and_has_a_wrong_answer():
-    """There are ten recipes, and none has more than 40 lines of code."""
+    """There are ten recipes. Each has at most 40 lines of code, and a wrong answer in this file."""
     assert set(RECIPES) == set(WRONG)
     assert len(RECIPES) == 10
     for name in RECIPES:
@@ -53,7 +53,7 @@ def test_every_recipe_is_short_and_has_a_wrong_answer():
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_recipe_gives_the_right_marks(tmp_path, monkeypatch, name):
-    """Each recipe can be released. The reference gets full marks, also in the notebook, a blank one none, and a wrong one loses some."""
+    """Each recipe can be released. Its reference gets full marks, a blank notebook gets no marks, and a wrong answer loses some."""
     monkeypatch.setenv("AUTOGRADER_COURSE_SECRET", "s" * 32)
     chapter = f"recipe_{name}"
     files = {path: text for path, text in SNIPPETS.items() if f"{chapter}.py" in path} | FILES.get(name, {})
@@ -97,7 +97,7 @@ class TestRunningTotal:
 
 
 def test_calls_of_your_own_are_made_as_the_page_says(tmp_path):
-    """The function for `ask=` makes two calls for each drawn input, and the reference passes."""
+    """The page's function for `ask=` makes calls that the reference passes."""
     page = (ROOT / "docs" / "author-checks.md").read_text(encoding="utf-8")
     ask, every_kind = re.search(
         r"```python\n(def in_halves.*?)\n\n(test_every_kind[^\n]*)\n```", page, re.DOTALL

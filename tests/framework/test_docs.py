@@ -47,7 +47,7 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 class _Page(HTMLParser):
-    """Collect the files that a page of the site loads, its links, its anchors and its text."""
+    """The files that a page of the site loads, its links, its anchors and its text."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ def site(tmp_path_factory) -> _Site:
     """Build the site like `make docs`, on a machine without network access."""
     folder = tmp_path_factory.mktemp("site")
     options = re.search(r"-m sphinx (.*?) docs ", (ROOT / "Makefile").read_text(encoding="utf-8"))[1].split()
-    assert "-W" in options  # a warning is an error
+    assert "-W" in options  # with -W, a warning is an error
     nowhere = dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9")
     assert python("-m", "sphinx", *options, "docs", folder, status=0, **nowhere).stderr == ""
     return _Site(folder, {path.relative_to(folder).as_posix(): _Page(path) for path in folder.rglob("*.html")})
@@ -133,7 +133,7 @@ def test_the_reference_of_commands_is_whole(site):
 
 
 def test_every_command_has_a_line_in_the_tables():
-    """The tables on the page on commands list each command, and no command that does not exist."""
+    """The tables of commands list exactly the commands that exist."""
     tables = TEXTS["commands.md"].split("## Reference")[0]
     listed = set(re.findall(r"^\| `autograder ([\w-]+)", tables, re.MULTILINE))
     assert listed == set(app.list_commands(click.Context(app)))
@@ -187,7 +187,7 @@ def _commands(group: click.Group, before: tuple[str, ...]) -> Iterator[tuple[tup
 
 
 def _shown(text: str, *, sentences: bool = True) -> set[str]:
-    """Return every `autograder …` that a page shows, in a block or, with ``sentences``, in a sentence."""
+    """Return every `autograder …` command that a page shows in a block or, with ``sentences``, in a sentence."""
     blocks = FENCE.sub("", text)
     lines = [line for _, block in FENCE.findall(text) for line in block.splitlines()]
     lines += re.findall(r"`([^`\n]+)`", blocks) if sentences else []
@@ -207,7 +207,7 @@ def test_shown_commands_are_understood(page):
         command.make_parser(click.Context(command)).parse_args(given)  # raises Click's error about an unknown option
 
 
-# Commands or options that cannot be run in every course, and where they are run.
+# Commands and options that cannot be run in every course, with the reason or the tests that run them.
 ELSEWHERE = {
     "--scheduler": "on a cluster: tests/framework/extras/cluster",
     "collect": "with downloads: tests/framework/extras/lms",
@@ -239,7 +239,7 @@ def _python(page: str, first: str) -> str:
 
 
 def test_the_configuration_for_a_plain_course_is_nbgraders_own_but_for_one_step():
-    """The statement for a standard course has nbgrader's steps, with the sandbox instead of Execute."""
+    """The configuration for a standard course has nbgrader's steps, with ExecuteConfined instead of Execute."""
     from nbgrader.converters import Autograde  # noqa: PLC0415 - it takes a second, and only this test needs it
 
     from autograder.nbgrader.execute import ExecuteConfined  # noqa: PLC0415
@@ -257,7 +257,7 @@ def test_the_configuration_for_a_plain_course_is_nbgraders_own_but_for_one_step(
 
 
 def _missing_tests(page: str) -> list[str]:
-    """Return the problems with the tests named on the pages on security: rows without a test, and names of missing tests."""
+    """Return the problems of a page on security: tables and rows that name no test, and tests that do not exist."""
     named = re.compile(r"`(test_\w+\.py)(?:::(\w+))?`")
     functions: dict[str, set[str]] = {}
     for path in (ROOT / "tests").rglob("test_*.py"):
@@ -310,7 +310,7 @@ def test_a_claim_without_a_test_is_found(old, new, words):
 
 def test_the_cards_that_are_taken_apart_are_real(tmp_path, monkeypatch):
     """For each function on the page on messages, the card that follows it is what `autograder check` prints."""
-    monkeypatch.setenv(VARIABLE, "a secret for the page on messages")  # whether a hidden check fails depends on it
+    monkeypatch.setenv(VARIABLE, "a secret for the page on messages")  # it decides which hidden checks fail
     course, page = load_course(ROOT), TEXTS["message-sources.md"]
     parts = [(language, block) for language, block in FENCE.findall(page) if language]
     assert [language for language, _block in parts] == ["python", "text", "python", "text"]
@@ -341,7 +341,7 @@ class _Reader:
         self.env["HOME"] = str(folder)
 
     def run(self, command: str, *, stderr: int = subprocess.STDOUT) -> str:
-        """Return the output of a command. `cd` has an effect on later commands."""
+        """Run a command, and return its output. `cd` changes the folder for later commands."""
         if command.startswith("cd "):
             self.folder /= command.removeprefix("cd ")
             return ""
@@ -368,7 +368,7 @@ class _Reader:
         path.write_text(json.dumps(document, indent=1), encoding="utf-8")
 
     def follow(self, page: str) -> Iterator[tuple[str, str, str]]:
-        """Do everything that a page says, and return each command with its real output and the output shown."""
+        """Do everything that a page says, and return each command with its real output and the output that the page shows."""
         for language, block in FENCE.findall(page):
             path, _, text = block.partition("\n")
             if language == "python":
@@ -384,7 +384,7 @@ class _Reader:
 
 
 def _pattern(shown: str) -> str:
-    """Compare outputs. In the page, a line "…" stands for any lines, and "…" within a line for any text."""
+    """Return a pattern for an output that a page shows. A line "…" matches any lines, and "…" within a line matches any text."""
     lines = [
         r"(?:.*\n)*?" if line == "…" else ".*?".join(map(re.escape, line.split("…"))) + r"\n"
         for line in shown.splitlines()
@@ -394,7 +394,7 @@ def _pattern(shown: str) -> str:
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory):
-    """Return the folder with everything that the first-exercise page creates, and the outputs."""
+    """Return a reader who has followed the first-exercise page, with the outputs of its commands."""
     reader = _Reader(tmp_path_factory.mktemp("reader"))
     reader.told = list(reader.follow(TEXTS["first-exercise.md"]))
     return reader
@@ -408,7 +408,7 @@ def test_the_first_exercise_is_as_its_page_says(reader):
 
 
 def test_the_example_of_json_is_what_is_printed(reader):
-    """The verdict on the page on JSON is that of the notebook that the page names."""
+    """The verdict on the page on JSON equals the verdict that the page's command prints."""
     [command] = re.findall(r"`(autograder check \S+ --json)`", TEXTS["json.md"].split("## An example")[1])
     found = json.loads(reader.run(command, stderr=subprocess.DEVNULL))
     [block] = [text for language, text in FENCE.findall(TEXTS["json.md"]) if language == "json"]
@@ -417,7 +417,7 @@ def test_the_example_of_json_is_what_is_printed(reader):
 
 
 def test_the_json_of_other_commands_has_the_keys_of_its_row(reader, monkeypatch):
-    """Every command that the page on JSON lists prints these keys and no other, and every command with `--json` is there."""
+    """Each command in the page's table prints exactly the keys of its row, and every command with `--json` is on the page."""
     monkeypatch.chdir(reader.folder)
     table = TEXTS["json.md"].split("## Other commands\n")[1].split("\n## ")[0]
     rows = re.findall(r"^\| `autograder ([^`]*)` \| .*? \| (.*) \|$", table, re.MULTILINE)
@@ -437,12 +437,12 @@ def test_the_json_of_other_commands_has_the_keys_of_its_row(reader, monkeypatch)
 
 
 def test_shown_commands_run(reader, monkeypatch):
-    """Every command in a block that needs no other machine, file or network runs in the course of the first exercise."""
+    """Every command in a block runs in the course of the first exercise, unless it needs another machine, file or network."""
     monkeypatch.chdir(reader.folder)
     (reader.folder / "students.csv").write_text("id,first_name\nada,Ada\nben,Ben\n")
     (reader.folder / "extensions-week-3.csv").write_text("chapter,student,extension\nch2_centre,ada,1d\n")
     with (reader.folder / "course_config.py").open("a") as config:
-        config.write('c.Course.chapters = ["ch2_centre"]\n')  # no command has to show the other status
+        config.write('c.Course.chapters = ["ch2_centre"]\n')  # only the chapter that the page writes
     lines = {line for text in TEXTS.values() for line in _shown(text, sentences=False)}
     typed = {command for command, *_ in reader.told}
     for command in sorted({_in_the_course(shlex.split(line.partition(" > ")[0], comments=True)) for line in lines}):
@@ -456,7 +456,7 @@ def test_shown_commands_run(reader, monkeypatch):
 
 
 def _in_the_course(words: list[str]) -> tuple[str, ...]:
-    """Return a command with the names of the first-exercise course."""
+    """Return a command that names the notebook, chapter and exercise of the first-exercise course."""
     names = {r"\S*\.ipynb": "release/ch2_centre/ch2_centre.ipynb", r"ch\d_\w+": "ch2_centre", "softmax": "centre"}
     for pattern, name in names.items():
         words = [name if re.fullmatch(pattern, word) else word for word in words]
@@ -464,7 +464,7 @@ def _in_the_course(words: list[str]) -> tuple[str, ...]:
 
 
 def test_python_for_instructors_runs(reader, monkeypatch):
-    """The configurations and scripts on the pages for instructors and administrators work, with existing settings."""
+    """The configurations and scripts on the pages for instructors and administrators work, and use only settings that exist."""
     from nbgrader.coursedir import CourseDirectory  # noqa: PLC0415 - nbgrader takes a second
     from nbgrader.exchange.default import Exchange  # noqa: PLC0415
     from nbgrader.plugins import LateSubmissionPlugin  # noqa: PLC0415
@@ -485,7 +485,7 @@ def test_python_for_instructors_runs(reader, monkeypatch):
 
 
 def test_moved_questions_hold_for_their_answers(reader):
-    """The rewritten questions on the pages for users of nbgrader and Otter accept the answer and keep the numbers."""
+    """The questions that are rewritten on the pages for users of nbgrader and Otter accept the same answer as before."""
     square = _python("coming-from-otter.md", "in solutions/<chapter>.py")
     softmax = "import numpy as np\n\n\ndef softmax(x):\n    e = np.exp(x - x.max(axis=-1, keepdims=True))\n    return e / e.sum(axis=-1, keepdims=True)\n"
     (reader.folder / "solutions" / "ch3_moved.py").write_text(f"{softmax}\n\n{square}")

@@ -1,4 +1,4 @@
-"""Tests of the distributions: a student's wheel without checks, solutions and instructors' tools, and a second wheel with these."""
+"""Tests of the distributions: a student's wheel without checks, solutions and instructors' tools, and an instructor's wheel with the tools."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.support.commands import python
 from tests.support.mini import CHAPTER, RIGHT, copy_course
 
 pytest.importorskip("hatchling", reason="hatchling builds the wheels: pip install hatchling")
-# The packages that pip would install for a student. Nothing else may be imported.
+# The packages that pip would install for a student. No other package may be imported.
 ALLOWED = ("numpy", "numpy.libs", "click", "rich", "packaging", "pygments", "markdown_it", "mdurl")
 
 
@@ -38,14 +38,14 @@ def _build(project: Path, folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory):
-    """The student's wheel and the instructor's."""
+    """Build the student's wheel and the instructor's wheel, and return their paths."""
     folder = tmp_path_factory.mktemp("dist")
     return _build(ROOT, folder), _build(ROOT / "packaging" / "instructor", folder)
 
 
 @pytest.fixture(scope="module")
 def installed(wheels, tmp_path_factory):
-    """A function that runs the student's command with the student's wheel, a small course and its dependencies only."""
+    """Return a function that runs code with only the student's wheel, which contains a small course, and the wheel's dependencies."""
     place = tmp_path_factory.mktemp("student")
     zipfile.ZipFile(wheels[0]).extractall(place / "wheel")
     hand_out(copy_course(place / "clone"), place / "wheel" / "autograder" / "material")
@@ -55,7 +55,7 @@ def installed(wheels, tmp_path_factory):
         origin = Path(spec.origin).parent if spec else Path(importlib.util.find_spec("numpy").origin).parents[1] / name
         if origin.exists():
             (place / "packages" / name).symlink_to(origin)
-        for about in origin.parent.glob(f"{name}-*.dist-info"):  # a sandbox finds a package's files by these
+        for about in origin.parent.glob(f"{name}-*.dist-info"):  # lets the sandbox find the package's files
             (place / "packages" / about.name).symlink_to(about)
 
     def run(code: str, cwd: Path = place, **options: str) -> subprocess.CompletedProcess[str]:
@@ -73,7 +73,7 @@ def _texts(wheel: Path) -> dict[str, str]:
 
 
 def test_the_students_wheel_holds_nothing_of_the_instructors(wheels):
-    """The wheel has no module, and no line of one, that grades, audits, releases or reads a gradebook, and no solution or check."""
+    """The wheel contains no module that grades, audits, releases or reads a gradebook, and no line of a solution or check."""
     texts = _texts(wheels[0])
     rooms = {"authoring", "classroom", "grading", "nbgrader"}
     assert {name.split("/")[1] for name in texts} & rooms == set()
@@ -86,7 +86,7 @@ def test_the_students_wheel_holds_nothing_of_the_instructors(wheels):
         r"^\s*(from|import) (nbgrader|pytest|hypothesis|sqlalchemy|traitlets|nbformat|jinja2)\b", re.MULTILINE
     )
     assert [name for name, text in texts.items() if needs.search(text)] == []
-    # Compare contents, not names: no line of code of this course's solutions or checks is in it.
+    # Compare contents, not names: no line of code of this course's solutions or checks is in the wheel.
     whole = re.sub(r"\s", "", "".join(texts.values()))
     for path in [*(ROOT / "solutions").rglob("*.py"), *(ROOT / "tests" / "chapters").glob("*.py")]:
         found = [ast.unparse(n) for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Return | ast.With)]
@@ -94,7 +94,7 @@ def test_the_students_wheel_holds_nothing_of_the_instructors(wheels):
 
 
 def test_the_two_wheels_hold_every_module_once(wheels):
-    """Each module is in exactly one of the two, so that both can be installed together."""
+    """Each module is in exactly one of the two wheels, so that both can be installed together."""
     student, instructor = ({n for n in _texts(wheel) if n.startswith("autograder/")} for wheel in wheels)
     assert student & instructor == set()
     every = {p.relative_to(ROOT).as_posix() for p in (ROOT / "autograder").rglob("*") if p.is_file()}
@@ -102,7 +102,7 @@ def test_the_two_wheels_hold_every_module_once(wheels):
 
 
 def test_versions_and_needs_of_the_two_agree(wheels):
-    """A student's wheel requires only NumPy, Click, Rich and packaging. The instructor's requires the same version of it."""
+    """A student's wheel requires only NumPy, Click, Rich and packaging. The instructor's wheel requires the same version of the student's."""
     root = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     other = tomllib.loads((ROOT / "packaging" / "instructor" / "pyproject.toml").read_text())["project"]
     assert other["version"] == root["version"]
@@ -115,7 +115,7 @@ def test_versions_and_needs_of_the_two_agree(wheels):
 
 
 def test_each_wheel_registers_the_commands_that_it_contains(wheels):
-    """The student's wheel registers `watch`, and the instructor's all other entry points of pyproject.toml."""
+    """The student's wheel registers `watch`, and the instructor's wheel registers all other entry points of pyproject.toml."""
     student, instructor = (
         [text for name, text in _texts(wheel).items() if name.endswith("/entry_points.txt")] for wheel in wheels
     )
@@ -132,7 +132,7 @@ def test_each_wheel_registers_the_commands_that_it_contains(wheels):
 
 
 def test_every_module_of_the_students_can_be_imported(wheels, installed):
-    """Importing works with NumPy, Click, Rich and packaging alone. Instructors' commands say what to install."""
+    """Each module can be imported with only NumPy, Click, Rich and packaging. Instructors' commands say what to install."""
     modules = [n for n in _texts(wheels[0]) if n.startswith("autograder/") and n.endswith(".py") and "/guest/" not in n]
     dotted = [name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in modules]
     dotted.remove("autograder.__main__")  # importing it runs the command
@@ -145,7 +145,7 @@ def test_every_module_of_the_students_can_be_imported(wheels, installed):
 
 
 def test_the_instructors_verbs_are_known_by_name_where_they_are_not_installed():
-    """The student's command line reports exactly the missing commands of the complete one."""
+    """The student's command line knows the name of every command that only instructors have."""
     assert set(app.list_commands()) - {"start", "watch", "check"} == student.INSTRUCTORS
 
 

@@ -40,11 +40,11 @@ def _texts() -> list[tuple[Path, str]]:
     return texts
 
 
-# --- what lies in it -----------------------------------------------------------------------------------------------
+# --- its contents --------------------------------------------------------------------------------------------------
 
 
 def test_the_top_level_is_what_a_newcomer_was_told():
-    """The folders at the top are exactly those that docs/architecture.md names."""
+    """Only the expected folders are at the top level."""
     folders = {path.relative_to(ROOT).parts[0] for path in _tracked() if len(path.relative_to(ROOT).parts) > 1}
     shown = {name for name in folders if not name.startswith(".")}
     assert shown <= {"autograder", "benchmarks", "docs", "examples", "packaging", "solutions", "source", "tests"}
@@ -62,7 +62,7 @@ def test_nothing_made_by_running_is_committed():
 
 
 def test_notebooks_carry_no_outputs():
-    """Source notebooks have no outputs and execution counts, which are noise in a diff and may reveal answers."""
+    """Source notebooks have no outputs or execution counts, which are noise in a diff and may reveal answers."""
     assert python(".ci/notebook_outputs.py", status=0).stdout == ""
 
 
@@ -77,7 +77,7 @@ def test_an_interpreter_that_is_asked_for_is_not_replaced_by_another(tmp_path):
 
 
 def test_the_output_check_finds_outputs(tmp_path):
-    """The check for outputs names the notebook and the cell that carries one, and fails."""
+    """The check for outputs fails, and names the notebook and the cell that has outputs."""
     cell = {"cell_type": "code", "source": "1 + 1", "outputs": [{"output_type": "stream"}], "execution_count": 3}
     notebook = tmp_path / "n.ipynb"
     notebook.write_text(json.dumps({"cells": [{"cell_type": "markdown", "source": "hello"}, cell]}))
@@ -88,7 +88,7 @@ def test_the_output_check_finds_outputs(tmp_path):
 def test_no_machine_is_named():
     """No file names a folder of a developer's machine or a private package host, so a clone works anywhere."""
     machine = re.compile(r"/(home|Users)/\w+/|/root/|\bC:\\Users|(index-url|find-links|registry)\s*[=:]\s*\S*//")
-    # Paths that tests and the sandbox need: places that must not be readable, and mount points in the sandbox.
+    # These tests need such paths: folders that must not be readable, and mount points in the sandbox.
     allowed = ("tests/framework/test_repo.py", "tests/framework/security/")
     found = [
         f"{path}:{number}: {line.strip()[:100]}"
@@ -162,7 +162,7 @@ def _modules() -> dict[str, Path]:
 
 @cache
 def _dependencies() -> dict[str, set[str]]:
-    """Return the framework's modules that each of them imports. ``import autograder`` alone is no dependency."""
+    """Return, for each module of the framework, which of the framework's modules it imports. ``import autograder`` alone is no dependency."""
     modules = _modules()
     found = {}
     for module, path in modules.items():
@@ -199,7 +199,7 @@ def test_the_column_of_packages_is_the_tree():
 
 
 def test_no_import_climbs():
-    """A package imports only from itself and from packages below it in docs/architecture.md, in functions too."""
+    """A package imports only from itself and from packages below it in docs/architecture.md, even in functions."""
     column = _column()
     climbing = [
         f"{module} imports {imported}"
@@ -246,7 +246,7 @@ def test_a_module_is_found_by_its_name():
 
 
 def test_few_files_ask_for_tables():
-    """At most eight files ask whether a value is a pandas object. The others leave that to the values package."""
+    """At most eight modules check whether a value is a pandas object. All other modules leave this to the values package."""
     asking = [m for m, path in _modules().items() if re.search("is_pandas|kind_of_table", path.read_text("utf-8"))]
     assert len(asking) <= 8, asking
 
@@ -294,7 +294,7 @@ def test_a_student_needs_numpy_and_the_standard_library_only():
     ],
 )
 def test_imports_are_light(code, never):
-    """Importing one entry point of the framework does not load modules that only another one needs."""
+    """Importing one entry point of the framework does not load modules that only another entry point needs."""
     asked = f"import sys; {code}; print(*sorted({never!r} & set(sys.modules)))"
     assert python("-c", asked, status=0).stdout.strip() == ""
 
@@ -330,7 +330,7 @@ def test_the_version_is_the_same_everywhere():
 
 # --- its language -------------------------------------------------------------------------------------------------
 
-# Words that often make a sentence hard to read, such as "where" instead of "if". About four in five matches are true.
+# Words that often occur in hard sentences, such as "where" instead of "if". Four in five matches are in such sentences.
 _MARKERS = re.compile(
     r";|\b[Ww]here (?:it|they|there|that|no|none|this|nothing|a|the|one)\b|\b(?:told|stands?|stood|beside|anew)\b"
     r"|\b(?:one that|[Ww]hoever|those that|that which)\b"
@@ -388,7 +388,7 @@ def _notebook_prose() -> list[str]:
     ],
 )
 def test_sentences_are_plain(texts):
-    """At most 5 % of the sentences in each place contain a marker of hard English."""
+    """At most 5 % of the sentences in each kind of text contain a marker of hard English."""
     sentences = [sentence for text in texts() for sentence in _sentences(text)]
     marked = [sentence for sentence in sentences if _MARKERS.search(sentence)]
     assert sentences

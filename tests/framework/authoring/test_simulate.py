@@ -15,7 +15,7 @@ COURSE = load_course(ROOT)
 
 
 def unknown_names(source, known):
-    """Return the names that ``source`` uses but that are neither defined in it nor built-in nor in ``known``."""
+    """Return the names used in ``source`` that are not defined there, not built in and not in ``known``."""
     nodes = list(ast.walk(ast.parse(source)))
     given = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
     given |= {n.arg for n in nodes if isinstance(n, ast.arg)}
@@ -29,7 +29,7 @@ def unknown_names(source, known):
 
 @pytest.mark.parametrize("chapter", COURSE.finished_chapters())
 def test_a_solution_brings_along_what_it_needs(chapter):
-    """Each right and wrong solution uses only names that the notebook has, also if they were imported under another name."""
+    """Each right or wrong solution in a notebook uses only names that the notebook defines, even if an import renames them."""
     blank = load_document(COURSE.source(chapter).read_bytes())
     known = set(notebook_of(blank).exercises())
     for cell in notebook_of(blank).code_cells():

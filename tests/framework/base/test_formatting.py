@@ -1,4 +1,4 @@
-"""Numbers and points, written in one way."""
+"""Tests of the format of numbers, points and plurals."""
 
 from __future__ import annotations
 

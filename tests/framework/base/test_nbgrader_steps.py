@@ -1,4 +1,4 @@
-"""The preprocessors of nbgrader's commands: their source, what a course may change, and the message if they are missing."""
+"""Tests of the preprocessors of nbgrader's commands: their defaults, a course's changes, and the message if they are missing."""
 
 import pytest
 from nbgrader.converters import Autograde, GenerateAssignment
@@ -11,7 +11,7 @@ from tests.support.mini import spell_out
 
 
 def names(steps):
-    """Return the names of the steps in a list."""
+    """Return the class name of each step."""
     return [step.rpartition(".")[2] if isinstance(step, str) else step.__name__ for step in steps]
 
 
@@ -31,7 +31,7 @@ def test_they_are_nbgraders_own_with_the_changes_that_are_named():
 
 
 def test_a_course_gets_them_as_if_it_had_spelled_them_out_and_may_have_its_own(course):
-    """Two lines and the long form give the same configuration, and the course's own file overrides it."""
+    """A two-line configuration gives the same steps as the long form, and ``course_config.py`` can override them."""
     asked = nbgrader_config(course)
     written = nbgrader_config(spell_out(course))
     for section, chain in (

@@ -1,4 +1,4 @@
-"""Tests of removing everything from a text that acts on a terminal."""
+"""Tests of removing characters that control a terminal from a text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from autograder.base.sanitize import sanitize, shorten
 
 
 def test_control_characters_go_and_line_breaks_stay():
-    """Escapes are removed completely, with direction overrides and half characters. Tabs stay."""
+    """Escape sequences, direction overrides and lone surrogates are removed. Line breaks and tabs stay."""
     assert sanitize("a\x1b]0;title\x07b\r\nc\x00\u202ed\te\ud800\u061c") == "ab\ncd\te"
 
 

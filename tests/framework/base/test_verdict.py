@@ -39,7 +39,7 @@ def test_a_line_is_the_object_as_text(verdict):
 
 
 def test_what_a_check_says_is_no_book():
-    """A text of megabytes is cut in the result of a check. Everything else stays."""
+    """A check's result cuts a text of megabytes. Shorter texts stay as they are."""
     check = CheckResult("a", "t", "failed", "x" * 10**6, reason="y" * 10**6, example="short")
     assert (len(check.message), len(check.reason), check.example) == (8000, 8000, "short")
     assert check.message.endswith("x…")

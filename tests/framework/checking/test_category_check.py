@@ -30,7 +30,7 @@ DECLARED = 'takes=Contract({"celsius": array("... n")})'
 
 @pytest.fixture
 def declared(course, monkeypatch):
-    """Return the mini course with a contract and a check of all categories in its first exercise, and a fixed secret."""
+    """Return the mini course with a fixed secret. Its first exercise has a contract and a check of all categories."""
     monkeypatch.setenv(VARIABLE, "a secret for the input categories")
     checks = course.checks("ch1_units")
     change(checks, "import arrays_nd,", "import Contract, all_categories, array, arrays_nd,")
@@ -75,7 +75,7 @@ def test_the_audit_shows_the_matrix_and_names_a_hole(declared):
         ("return c * (c.ndim < 4) + 273.15", "With three batch axes: "),
         ("return np.where(c == 0, 1, c) + 273.15", "With only zeros in celsius: "),
         ("return c - 273.15", "At index "),  # wrong in every category, so none is named
-        ("return np.where(np.abs(c * 1e3 % 1) < 0.01, 0, c) + 273.15", "At index "),  # a few numbers, at any length
+        ("return np.where(np.abs(c * 1e3 % 1) < 0.01, 0, c) + 273.15", "At index "),  # wrong for a few numbers
         ("return np.where(np.arange(c.shape[-1]) < 8, c, 0) + 273.15", "With n = 9 (8 passes): "),
         (
             "return np.where(np.abs(c).max() < 5.01, c, c + (len(calls.append(1) or calls) % 4 > 1)) + 273.15",
@@ -84,7 +84,7 @@ def test_the_audit_shows_the_matrix_and_names_a_hole(declared):
     ],
 )
 def test_a_mistake_in_one_category_is_found_and_named(declared, monkeypatch, body, words, secret):
-    """The message begins with the category, and the case belongs to it, whatever inputs the secret draws."""
+    """If a mistake affects only one category, the message begins with it, whatever inputs the secret draws."""
     monkeypatch.setenv(VARIABLE, secret)
     namespace = {"np": np, "calls": []}
     exec(f"def to_kelvin(c):\n    {body}", namespace)  # noqa: S102 - text of this test
@@ -119,7 +119,7 @@ def test_category_mutants_are_right_on_ordinary_input():
 
 
 def test_a_row_of_the_matrix_is_a_line():
-    """The line says what varies, and how many of its categories are covered."""
+    """The line says how many categories of each argument are covered, and how many category mutants are killed."""
     kinds = CategoryCoverage(("float32", "x: all zero", "x: all huge"), ("float32", "x: all zero"), 5, ("one",))
     assert kinds.missing == ("x: all huge",)
     assert str(kinds) == "float32 1/1, x 1/2, wrong for only one kind: 4/5 killed"

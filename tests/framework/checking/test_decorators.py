@@ -56,7 +56,7 @@ def test_each_function_may_be_marked_by_a_new_decorator():
 
 
 def abs_of(x):
-    """A function with a docstring."""
+    """Return the absolute value."""
     return abs(x)
 
 
@@ -104,6 +104,6 @@ def test_what_cannot_be_meant_is_refused_with_file_and_line(body, options, sente
     ],
 )
 def test_a_solution_without_a_docstring_is_refused_with_its_place(mark, words):
-    """A misconception must have a message."""
+    """A misconception or an alternative without a docstring is rejected, with its location."""
     with pytest.raises(CourseError, match=words):
         mark("softmax")(untitled)

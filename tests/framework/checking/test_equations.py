@@ -1,4 +1,4 @@
-"""Test einsum equations as answers: they are judged by their results, and messages explain wrong ones."""
+"""Test einsum equations as answers: an equation is judged by its result, and a message explains what is wrong with it."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ PARAMS = {"operands": [Q.tolist(), K.tolist()], "right": (Q @ K.T).tolist()}
 
 
 def reason(equation):
-    """Return what is wrong with an equation for the scores of Q and K, or ""."""
+    """Return what is wrong with an equation that should compute the scores of Q and K, or "" if it is right."""
     finding = evaluate("einsum_gives", equation, None, PARAMS)
     return finding.reason if finding else ""
 
@@ -38,19 +38,19 @@ def test_every_spelling_of_the_right_sum_is_right(equation):
     ids=["another order", "no arrow", "a letter of two sizes", "too few letters", "any other complaint of NumPy's"],
 )  # fmt: skip
 def test_what_is_wrong_is_told_by_shapes_rules_and_letters(equation, words):
-    """Instead of NumPy's own message, students read the resulting shape, the rule for its order, or both sizes."""
+    """For common mistakes, the message explains the shape, NumPy's rule or the letter instead of quoting NumPy."""
     assert words in reason(equation)
 
 
 @pytest.mark.parametrize("equation", ["i" * 101, "ia;ja->ij", "ia,ja->ij\n", "__import__('os')", "ïa,ja->ij", "\x00"])
 def test_what_is_no_equation_never_reaches_numpy(equation):
-    """Long texts and other characters are refused before NumPy sees them."""
+    """Texts that are too long or contain other characters are rejected before NumPy sees them."""
     assert reason(equation).endswith("is not an einsum equation: it may contain only letters, commas and one `->`.")
 
 
 @pytest.mark.parametrize("answer", [None, 3, ["ia,ja->ij"], np.ones(3)])
 def test_what_is_no_string_is_told(answer):
-    """A missing answer and an answer of another type each get their own message."""
+    """If the answer is missing or has the wrong type, the message says what the answer is."""
     assert reason(answer).startswith("It is ")
 
 

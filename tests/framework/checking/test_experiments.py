@@ -34,7 +34,7 @@ def test_draws_have_the_stated_power(test, effect):
 
 
 def test_right_draws_are_rejected_as_seldom_as_stated():
-    """With a larger rate of false alarms, which can be simulated, right draws are rejected at most that often."""
+    """Right draws are rejected at most as often as stated. The stated rate is raised here, because a tiny rate cannot be simulated."""
     test = Draws(TEMPERATURE.shares, TEMPERATURE.effects, false_alarms=0.01)
     low, high = test.bounds()
     counts = np.random.default_rng(2).multinomial(test.number, test.shares, size=EXPERIMENTS)
@@ -49,7 +49,7 @@ def test_no_fewer_draws_have_the_power():
 
 @pytest.mark.parametrize("skewed", [False, True])
 def test_averages_have_the_stated_power(skewed):
-    """Averages that are off by the effect are rejected with the stated probability, and right ones as rarely as stated."""
+    """Averages that are off by the effect are rejected with the stated probability, and right averages are rejected as rarely as stated."""
     draw = np.random.default_rng(3).exponential if skewed else np.random.default_rng(3).normal
     test = Average(1.0, 1.0, effect=0.5, skewness=2.0 * skewed, false_alarms=0.01)
     low, high = test.bounds
@@ -74,7 +74,7 @@ def test_a_biased_right_answer_passes_and_a_wrong_one_is_detected():
 
 
 def test_impossible_experiments_are_refused():
-    """An effect that is no larger than the bias, or that needs too many draws, is an error with a message."""
+    """It is an error if the effect does not exceed the bias, or if detecting it needs too many draws."""
     with pytest.raises(ValueError, match=r"An effect of 0\.1 cannot be distinguished from a bias of 0\.2\."):
         _ = Average(1.0, 1.0, effect=0.1, bias=0.2).number
     fair = np.array([0.5, 0.5])
@@ -92,7 +92,7 @@ def test_impossible_experiments_are_refused():
     ],
 )
 def test_messages_about_draws(draws, message):
-    """The message says which number came too often, or what cannot be drawn."""
+    """The message says which number was drawn too often, or which draw is impossible."""
     with pytest.raises(CheckFailed) as failed:
         assert_drawn(draws, MISSING)
     assert failed.value.reason == message.format(n=MISSING.number, mean=round(MISSING.number / 60))

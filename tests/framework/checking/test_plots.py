@@ -1,6 +1,6 @@
 """Tests of comparing pictures as data: equal pictures drawn in different ways, and messages about differences."""
 
-# ruff: noqa: D103 - the name of a picture says what it is
+# ruff: noqa: D103 - the functions' names describe their pictures
 from __future__ import annotations
 
 import inspect
@@ -25,7 +25,7 @@ EDGES = [1.0, 2.0, 3.0, 4.0]
 
 
 def bars():
-    """The picture that is right: named bars, with a title and labels."""
+    """Draw the reference picture: named bars, with a title and labels."""
     _, ax = plt.subplots()
     ax.bar(NAMES, HEIGHTS)
     ax.set(title="Heights", xlabel="name", ylabel="height (m)")
@@ -160,7 +160,7 @@ ALIKE = {
     ("right", "other"), [(right, other) for right, others in ALIKE.items() for other in (right, *others)]
 )
 def test_the_same_picture_made_in_another_way(right, other):
-    """Only what a reader sees counts."""
+    """Two pictures are equal if a reader sees the same data, however they were drawn."""
     assert_same_plot(drawn(other), drawn(right))
 
 
@@ -183,7 +183,7 @@ def changed(**changes):
 
 
 def title_too_late():
-    """Drawing after `show` goes to another figure, as in a notebook."""
+    """Set the title after `show`, so that it goes to a new figure, as in a notebook."""
     plt.bar(NAMES, HEIGHTS)
     plt.show()
     plt.title("Heights")
@@ -240,7 +240,7 @@ def test_what_is_wrong_with_a_picture_is_said(wrong, right, options, sentence):
     ],
 )
 def test_what_cannot_be_looked_at_says_why(function, sentence):
-    """The probe raises ``NotAsAsked`` with a sentence for the student."""
+    """If a picture cannot be checked, the probe raises ``NotAsAsked`` with a sentence for the student."""
     with pytest.raises(Exception, match=sentence) as refused:
         drawn(function)
     assert type(refused.value).__name__ == "NotAsAsked"

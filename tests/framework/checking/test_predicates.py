@@ -9,19 +9,19 @@ from autograder.sandbox.protocol import Opaque
 
 @pytest.mark.parametrize("written", ["b", " B ", "(b)", "b)", "b.", "'b'"])
 def test_a_choice_counts_however_it_is_written(written):
-    """Capitals, brackets and blanks do not change an answer."""
+    """Capitals, brackets, quotes and spaces do not change an answer."""
     assert evaluate("one_of", written, params={"choices": ["a", "b"]}) is None
     assert evaluate("chosen", written, params={"right": "b"}) is None
 
 
 @pytest.mark.parametrize(("answer", "words"), [(None, "still None"), ("e", "Write one of 'a', 'b'"), (2, "It is 2")])
 def test_an_answer_that_is_no_choice_is_told_so(answer, words):
-    """Before grading, a quiz says whether each answer is well formed."""
+    """The message says that the answer is missing, is not one of the choices, or has the wrong type."""
     assert words in evaluate("one_of", answer, params={"choices": ["a", "b"]}).reason
 
 
 def test_a_property_needs_no_reference_and_says_what_it_found():
-    """Rows that do not sum to one are shown, and a number that is too large for a float is described."""
+    """The message shows the sums of rows that do not sum to one, and describes a number that is too large for a float."""
     assert "the sums are [1.5, 1]" in evaluate("sums_to_one", np.array([[1.0, 0.5], [0.5, 0.5]])).reason
     assert evaluate("is_number", 10**100) is None
     found = evaluate("is_number", Opaque("int"))

@@ -36,5 +36,5 @@ def draw(tmp_path):
 
 
 def test_draws_do_not_depend_on_what_else_is_loaded(draw):
-    """A module full of numbers changes no input, so every process draws the same inputs for a class."""
+    """Loading a module full of numbers changes no input, so every process draws the same inputs for a class."""
     assert draw() == draw("full_of_numbers") == draw("full_of_numbers", "autograder.authoring.audit.measure")

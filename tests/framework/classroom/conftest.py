@@ -1,4 +1,4 @@
-"""Fixtures: a small course with a class, and its gradebook cell by cell."""
+"""A fixture with a small course, and helpers that submit notebooks and read the gradebook."""
 
 import sqlite3
 from contextlib import closing
@@ -11,7 +11,7 @@ from autograder.misconception import misconceptions_in
 from tests.support.books import with_book
 from tests.support.mini import CHAPTER, RIGHT, copy_course, hand_in
 
-# Ids are random. Everything else that a gradebook has about a class is compared.
+# Database ids are random, so they are left out. Everything else that a gradebook stores about a class is compared.
 CELLS = """
     SELECT 'grade', submitted.student_id, cell.name, grade.auto_score, grade.manual_score, grade.extra_credit,
         grade.needs_manual_grade
@@ -33,12 +33,12 @@ CELLS = """
 
 @pytest.fixture
 def course(tmp_path):
-    """A fresh copy of the mini course, with an empty gradebook."""
+    """Return a new copy of the mini course, with an empty gradebook."""
     return with_book(copy_course(tmp_path / "mini"))
 
 
 def class_of_many(course, size):
-    """Submit ``size`` different notebooks: right, wrong in each known way, unfinished, and truncated."""
+    """Submit ``size`` different notebooks. Some are right, some have a known mistake, some are unfinished, and some are truncated."""
     wrong = misconceptions_in(course.misconceptions(CHAPTER))
     for number in range(size):
         code = dict(RIGHT)
@@ -55,7 +55,7 @@ def class_of_many(course, size):
 
 
 def cells(course):
-    """Return every cell of the course's gradebook, in order."""
+    """Return every row that ``CELLS`` selects from the course's gradebook, sorted."""
     with closing(sqlite3.connect(course.root / "gradebook.db")) as book:
         return sorted(book.execute(CELLS).fetchall(), key=repr)
 

@@ -1,4 +1,4 @@
-"""Test pages with the gradebook's content: manual marks and comments, late penalties, and pages from other programs."""
+"""Test feedback pages that show manual marks, comments and late penalties from the gradebook, and pages that other programs wrote."""
 
 import datetime as dt
 import json
@@ -16,7 +16,7 @@ from tests.support.nbgrader import nbgrader
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A graded class of four: one right, one wrong, one with a truncated file, and one who wrote an essay."""
+    """Return a course with four graded students: one is right, one is wrong, one submitted a truncated file, and one wrote an essay."""
     made = with_book(add_essay(copy_course(tmp_path_factory.mktemp("pages") / "mini")))
     hand_in(made, "ada", document(made, **RIGHT), "2030-01-02 00:00:00 UTC")
     hand_in(made, "bob", document(made, **{**RIGHT, "to_kelvin": WRONG_SIGN}))
@@ -67,7 +67,7 @@ def by_hand(course, student, name="check_to_kelvin", **fields):
 
 
 def test_a_page_says_what_waits_for_a_person(course):
-    """An essay needs manual grading, a blank one gets no points, and a notebook that could not be graded is not a zero."""
+    """Pages say that an essay needs manual grading, that a blank essay gets no points, and that an ungradable notebook is not a zero."""
     eli, ada, cut = (page_of(course, name).read_text() for name in ("eli", "ada", "cut"))
     assert "Your instructor still has to grade essay, so these points may change." in eli
     assert "<td>– of 4 points</td><td>needs manual grading</td>" in eli
@@ -79,7 +79,7 @@ def test_a_page_says_what_waits_for_a_person(course):
 
 @pytest.mark.parametrize("again", ["grade", "feedback"])
 def test_marks_of_people_reach_their_pages_and_no_others(course, again):
-    """The next run, or `feedback`, updates mark, extra credit, comment and total. All other pages keep their times."""
+    """The next `grade` or `feedback` updates the mark, extra credit, comment and total on a page. It does not rewrite other pages."""
     before = pages(course)
     mark = 1.75 if again == "grade" else 1.5
     by_hand(course, "bob", manual_score=mark, extra_credit=0.5, comment=f"Well **argued** <b>{again}</b>.")
@@ -103,7 +103,7 @@ def test_marks_of_people_reach_their_pages_and_no_others(course, again):
 
 
 def test_a_comment_and_a_point_moved_from_one_cell_to_another_are_seen(course):
-    """Such a move is detected although all sums and counts stay the same."""
+    """The pages are updated although the sum of the marks and the number of comments stay the same."""
     by_hand(course, "eli", manual_score=1.0)
     regrade(course)
     before = pages(course)
@@ -116,7 +116,7 @@ def test_a_comment_and_a_point_moved_from_one_cell_to_another_are_seen(course):
 
 
 def test_a_late_penalty_and_marks_for_what_could_not_be_graded(course):
-    """Sum, penalty and total match nbgrader's plugin, and a broken file can have manual points."""
+    """Sum, penalty and total match nbgrader's plugin, and a broken file can get manual points."""
     config = course.root / "course_config.py"
     config.write_text(config.read_text() + '\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
     with book_of(course) as book:
@@ -134,7 +134,7 @@ def test_a_late_penalty_and_marks_for_what_could_not_be_graded(course):
 
 
 def test_a_page_of_somebody_elses_is_never_overwritten(course, tmp_path):
-    """Pages by nbgrader and edited pages are kept and reported, and replaced only with --force."""
+    """Pages that nbgrader wrote and pages that were edited are kept and reported. Only --force replaces them."""
     nbgrader("generate_feedback", CHAPTER, "--student", "ada", "--force", folder=course.root, home=tmp_path)
     bob = page_of(course, "bob")
     bob.write_text(bob.read_text().replace("Another word.", "Another word, in ink."))
@@ -147,7 +147,7 @@ def test_a_page_of_somebody_elses_is_never_overwritten(course, tmp_path):
             "The page in feedback/ was not written by autograder, or was changed since. It was kept and may show old marks. "
             "To replace it: `autograder feedback ch1_units --student ID --force`."
         )
-        assert told["bob"] == told["ada"]  # a problem of many students is reported once
+        assert told["bob"] == told["ada"]  # a problem that many students share is reported once
     done = python("-m", "autograder", "feedback", CHAPTER, "--student", "bob", "--force", "--json", cwd=course.root)
     assert done.returncode == 0
     assert done.stderr == "ch1_units: 1 page written, 0 unchanged.\n"
@@ -158,7 +158,7 @@ def test_a_page_of_somebody_elses_is_never_overwritten(course, tmp_path):
 
 
 def test_what_was_never_graded_or_came_since_is_said(course):
-    """Without a graded notebook, or after a resubmission, a student gets a reason and no invented page."""
+    """If a notebook was not graded, or was resubmitted since, no page is written and the reason is given."""
     hand_in(course, "eli", document(course))
     hand_in(course, "new", document(course))
     made = {page.student: page for page in make_pages(load_course(course.root), CHAPTER, handed_in(course, CHAPTER))}

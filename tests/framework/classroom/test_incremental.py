@@ -20,13 +20,13 @@ from tests.support.mini import CHAPTER, RIGHT, change, copy_course, document, ha
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    """A small course that all tests of this file share, because a new gradebook takes seconds."""
+    """Return a small course that all tests of this file share, because creating a gradebook takes seconds."""
     return with_book(copy_course(tmp_path_factory.mktemp("resting") / "mini"))
 
 
 @pytest.fixture
 def graded(shared):
-    """A graded class of four. One student submitted a truncated file."""
+    """Return a course with four graded submissions, one of which is a truncated file."""
     class_of_many(shared, 3)
     hand_in(shared, "s009", b"{")
     again(shared)
@@ -35,7 +35,7 @@ def graded(shared):
 
 @pytest.fixture
 def entered(monkeypatch):
-    """The students whose marks are written to the gradebook, in order."""
+    """Return a list that records the students whose marks are written to the gradebook, in order."""
     students = []
     whole = entries.write_entries
 
@@ -55,7 +55,7 @@ def again(course, **how):
 
 @pytest.fixture
 def judged(monkeypatch):
-    """The exercises whose checks are run, in order."""
+    """Return a list that records the exercises whose checks are run, in order."""
     names = []
     run_checks = Judge._run_checks
 
@@ -69,7 +69,7 @@ def judged(monkeypatch):
 
 @pytest.fixture
 def edited(graded):
-    """A function that edits a file of the course. The file is restored at the end of the test."""
+    """Return a function that edits a file of the course. The file is restored at the end of the test."""
     before = {}
 
     def edit(name, old, new):
@@ -89,7 +89,7 @@ def kept(graded):
 
 
 def test_an_unchanged_class_is_not_written_again(graded, entered, monkeypatch):
-    """The second run decodes, renders and enters nothing, and returns the same verdicts, also for the ungradable notebook."""
+    """The second run decodes, renders and enters nothing, and returns the same verdicts, including the verdict on the ungradable notebook."""
     before = given_back(graded)
     monkeypatch.setattr(VerdictCache, "load_cells", lambda *_: pytest.fail("outputs were decoded"))
     verdicts = again(graded)
@@ -99,7 +99,7 @@ def test_an_unchanged_class_is_not_written_again(graded, entered, monkeypatch):
 
 
 def test_nothing_heavy_is_imported_for_an_unchanged_class(graded):
-    """Not even NumPy is imported. The second run ends before nbgrader could be imported."""
+    """For an unchanged class, neither NumPy nor nbgrader nor any other large package is imported."""
     code = (
         "import sys; from autograder.course.course import load_course;"
         "from autograder.classroom.run import grade_class, handed_in; course = load_course();"
@@ -112,7 +112,7 @@ def test_nothing_heavy_is_imported_for_an_unchanged_class(graded):
 
 
 def spoil_page(course):
-    """Lose one student's feedback page."""
+    """Delete one student's feedback page."""
     (course.root / "feedback" / "s001" / CHAPTER / f"{CHAPTER}.html").unlink()
 
 
@@ -147,7 +147,7 @@ def test_what_is_in_doubt_is_written_again(graded, entered, spoil):
 
 
 def test_a_new_setting_reaches_every_page(graded, entered):
-    """Pages also depend on the course title and on how much is disclosed."""
+    """If the course title changes, every page is written again."""
     config = graded.root / "course_config.py"
     before = config.read_text()
     config.write_text(before + 'c.Course.title = "Units, renamed"\n')
@@ -175,7 +175,7 @@ def test_another_time_of_handing_in_is_entered(graded, entered):
 
 
 def test_a_file_cut_short_costs_its_last_lines_only(graded, entered, kept):
-    """An incomplete line, for example after a power cut, is ignored and does not affect others."""
+    """An incomplete line, for example after a power cut, is ignored and does not affect other lines."""
     kept.write_text(kept.read_text()[:-40])
     again(graded)
     assert len(entered) == 1
@@ -185,7 +185,7 @@ def test_a_file_cut_short_costs_its_last_lines_only(graded, entered, kept):
 
 
 def test_the_file_stays_small(graded, kept):
-    """However often a class is graded, the file has one line for each submission and for each outcome that is in use."""
+    """However often a class is graded, the file has one line for each submission and one for each outcome in use."""
     gone = {"name": "gone", "score": 0, "max_score": 1, "status": "failed", "checks": []}
     unused = json.dumps({"outcome": "unused", "exercise": gone})
     kept.write_text(kept.read_text() * 60 + f"{unused}\n")
@@ -198,7 +198,7 @@ def test_the_file_stays_small(graded, kept):
 
 
 def test_an_outcome_that_is_missing_is_looked_up_elsewhere(graded, entered, kept):
-    """A line without its outcomes, for example after a power cut, is ignored, and the verdict is the same."""
+    """If a line's outcomes are missing, for example after a power cut, the line is ignored and grading gives the same verdict."""
     before = again(graded)
     lines = kept.read_text().splitlines(keepends=True)
     kept.write_text("".join(line for line in lines if not line.startswith('{"outcome"')))
@@ -223,7 +223,7 @@ CHECK_FILE = f"tests/chapters/test_{CHAPTER}.py"
 
 
 def test_a_comment_in_a_check_file_grades_nothing(graded, entered, judged, edited):
-    """No notebook is run again for a comment in the checks or solutions, or for another folder of nbgrader's exchange."""
+    """A new comment in the checks or solutions, or a new folder for nbgrader's exchange, causes no notebook to be graded again."""
     edited(CHECK_FILE, "import numpy as np\n", "import numpy as np  # a comment\n")
     edited(f"solutions/{CHAPTER}.py", '"""Reference solutions."""', '"""The reference solutions."""')
     edited("nbgrader_config.py", "configure(", "c = get_config()\nc.Exchange.root = '/srv/elsewhere'\nconfigure(")
@@ -238,7 +238,7 @@ LENIENT = 'assert_choice(student["q1"], reference["q1"])', 'assert student["q1"]
 
 @pytest.fixture
 def mistaken(graded):
-    """The graded class, in which one student has a wrong answer in the quiz."""
+    """Return the graded class, in which one student's quiz has a wrong answer."""
     hand_in(graded, "s001", document(graded, **{**RIGHT, "quiz_ch1_units": 'q1 = "a"\nq2 = 0.0'}))
     assert quiz_scores(again(graded)) == [1.0, 0.5, 1.0]
     return graded
@@ -250,7 +250,7 @@ def quiz_scores(verdicts):
 
 
 def test_only_the_changed_exercise_is_judged_again(mistaken, judged, edited):
-    """After a change to one exercise's checks, only that exercise is judged. The verdicts are those of grading everything."""
+    """After a change to one exercise's checks, only that exercise is judged. The verdicts equal those of grading everything again."""
     edited(CHECK_FILE, *LENIENT)
     verdicts = again(mistaken)
     assert set(judged) == {"quiz_ch1_units"}
@@ -273,7 +273,7 @@ def test_a_notebook_that_keeps_state_is_judged_whole(graded, judged, edited):
 
 
 def test_only_leaves_the_other_exercises_as_they_are(mistaken, judged, edited):
-    """With ``only``, changed checks of another exercise wait for the next run without it, and their marks stay."""
+    """With ``only``, changed checks of other exercises do not run, and their marks stay until the next run without ``only``."""
     edited(CHECK_FILE, *LENIENT)
     edited(CHECK_FILE, "one station", "a station")
     verdicts = again(mistaken, only=frozenset({"mean_kelvin"}))

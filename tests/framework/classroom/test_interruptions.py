@@ -28,7 +28,7 @@ SIZE = 24
 
 
 def graders():
-    """Return the grading processes of this process."""
+    """Return the grading processes that this process started."""
     running = [child for child in psutil.Process().children() if child.is_running()]
     return [child for child in running if any("grading.pool" in word for word in child.cmdline())]
 
@@ -49,7 +49,7 @@ def wait_for(process, words):
 
 
 def all_ended(group):
-    """Return whether every process of the group ends. A sandbox ends right after the process that started it."""
+    """Wait for at most 10 seconds, and return whether every process of ``group`` has ended. A sandbox ends right after the process that started it."""
     never = threading.Event()
     for _ in range(1000):
         if not any(running_in(group, path) for path in Path("/proc").glob("[0-9]*/stat")):
@@ -62,14 +62,14 @@ def running_in(group, path):
     """Return whether the process named in ``path`` is running and belongs to ``group``."""
     try:
         state, _parent, its_group, *_rest = path.read_text().rpartition(")")[2].split()
-    except OSError:  # it has ended meanwhile
+    except OSError:  # the process has ended meanwhile
         return False
     return state != "Z" and its_group == str(group)
 
 
 @pytest.mark.slow
 def test_a_run_killed_again_and_again_ends_like_an_undisturbed_one(tmp_path):
-    """The whole group is killed or stopped at random moments, and the same command continues to exactly the same cells."""
+    """If all processes are killed or stopped at random moments, repeating the command leads to exactly the same gradebook and files."""
     calm, stormy = (with_book(copy_course(tmp_path / name)) for name in ("calm", "stormy"))
     for course in (calm, stormy):
         (course.root / ".course_secret").write_text("the same for both")
@@ -96,7 +96,7 @@ def test_a_run_killed_again_and_again_ends_like_an_undisturbed_one(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_run_that_is_told_to_stop_enters_what_it_has(course, number, status):
-    """After Ctrl-C or SIGTERM, all results so far are in the gradebook, every process ends, and the exit status says so."""
+    """After Ctrl-C or SIGTERM, all results so far are in the gradebook, every process ends, and the exit status names the signal."""
     class_of_many(course, SIZE)
     process = start(course)
     wait_for(process, f"7 of {SIZE}")
@@ -110,7 +110,7 @@ def test_a_run_that_is_told_to_stop_enters_what_it_has(course, number, status):
 
 
 def test_a_grading_process_that_is_killed_loses_nothing(course):
-    """If a grading process is killed, another one grades its notebook, and everybody is graded."""
+    """If a grading process is killed, another process grades its notebook, and every student is graded."""
     class_of_many(course, 9)
     killed = []
 
@@ -126,7 +126,7 @@ def test_a_grading_process_that_is_killed_loses_nothing(course):
 
 
 def fragile(outcome):
-    """Errors while a notebook is graded: one ends the process, the other the run."""
+    """Kill the process that graded s001, and raise an error that ends the run for s004."""
     if outcome.job.student == "s001" and outcome.verdict.status == "graded":
         os.kill(os.getpid(), signal.SIGKILL)
     if outcome.job.student == "s004":
@@ -135,7 +135,7 @@ def fragile(outcome):
 
 
 def test_a_notebook_that_kills_every_process_is_told(course):
-    """After two processes, the notebook is given up with the reason why they ended, and all others are graded."""
+    """A notebook is given up after two processes were killed. Its verdict says how they ended, and all other notebooks are graded."""
     class_of_many(course, 4)
     outcomes = list(grade(course, handed_in(course, CHAPTER), workers=2, deliver=fragile))
     found = {outcome.job.student: outcome.verdict for outcome in outcomes}

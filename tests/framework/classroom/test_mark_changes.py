@@ -1,4 +1,4 @@
-"""Tests of mark changes: logged with reasons, reported if a mark drops, and undone if the better notebook counts."""
+"""Tests of mark changes: each is logged with its reason, a drop is reported, and an earlier mark stays if the better notebook counts."""
 
 import getpass
 import json
@@ -22,7 +22,7 @@ HALF = {"to_kelvin": RIGHT["to_kelvin"]}
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A class of three. Only cyd's notebook is right for a single row."""
+    """Return a course with three graded students. cyd's notebook is right for a single row only."""
     made = with_book(copy_course(tmp_path_factory.mktemp("moves") / "mini"))
     for student in ("ada", "bob", "cyd"):
         work = document(made, **(ONE_ROW if student == "cyd" else RIGHT))
@@ -38,12 +38,12 @@ def regrade(course):
 
 
 def moves(course):
-    """Return the entries of the log without times."""
+    """Return the student, both marks and the reason of each entry in the log."""
     return [(m.student, m.before, m.after, m.why) for m in read_changes(course)]
 
 
 def score(course, student):
-    """Return the marks in the gradebook."""
+    """Return the student's mark in the gradebook, minus the late penalty."""
     with book_of(course) as book:
         submission = book.find_submission(CHAPTER, student)
         return submission.score - (submission.late_submission_penalty or 0)
@@ -53,7 +53,7 @@ def score(course, student):
 
 
 def test_first_marks_are_no_moves_and_a_mark_that_falls_is_said_once(course):
-    """A worse resubmission is logged: student, old and new mark, reason and checks. The command shows it."""
+    """If a resubmission is worse, the log has the student, both marks, the reason and the checks. `autograder log` shows them."""
     assert moves(course) == []
     hand_in(course, "bob", document(course, **HALF))
     told = regrade(course)
@@ -67,14 +67,14 @@ def test_first_marks_are_no_moves_and_a_mark_that_falls_is_said_once(course):
 
 
 def test_falls_by_the_dozen_are_said_in_one_sentence(course):
-    """If many marks drop, the warning is the same for all, so that they are listed together. The log has their marks."""
+    """If many marks drop, every student gets the same warning, so that the command lists it only once. The log has the marks."""
     [move] = read_changes(course)
     said = _drop_warning(move, many=True)
     assert said == "The mark fell: submitted again. `autograder log ch1_units` shows the old and new marks."
 
 
 def test_a_person_a_changed_check_and_a_penalty_are_told_apart(course):
-    """Each kind of change is described differently, and earlier lines of the log stay unchanged."""
+    """The log distinguishes manual changes from changed checks, and its earlier lines stay unchanged."""
     log = course.root / "moved_marks.jsonl"
     before = log.read_bytes()
     with book_of(course) as book:
@@ -90,9 +90,9 @@ def test_a_person_a_changed_check_and_a_penalty_are_told_apart(course):
     course_changed = "the checks, the solutions or the settings of the course changed"
     found = moves(course)[1:]
     assert found[0] == ("ada", 6.0, 5.5, "changed manually in the gradebook")
-    # ada's manual mark for it stays, whatever the checks find.
+    # ada's manual mark for to_kelvin stays, whatever the checks find.
     some = told["cyd"].score
-    less = some - 1.5  # to_kelvin has no mistake any more that could affect mean_kelvin
+    less = some - 1.5  # to_kelvin now passes, so it no longer explains the mistake in mean_kelvin
     assert [move for move in found[1:] if move[0] == "cyd"] == [
         ("cyd", some, less, course_changed),
         ("cyd", less, some, course_changed),
@@ -107,7 +107,7 @@ def test_a_person_a_changed_check_and_a_penalty_are_told_apart(course):
 
 
 def test_the_better_notebook_counts_where_the_course_says_so(course):
-    """Marks, comments, graded notebook and page of the better notebook stay until a still better one replaces them."""
+    """The better notebook's marks, comments, graded notebook and page stay until a better notebook is submitted."""
     (course.root / "course_config.py").write_text(
         (course.root / "course_config.py").read_text() + '\nc.Course.resubmissions = "best"\n'
     )
@@ -134,7 +134,7 @@ def test_the_better_notebook_counts_where_the_course_says_so(course):
 
 
 def test_a_run_that_was_stopped_loses_no_better_notebook(course, monkeypatch):
-    """If the run stops before it enters the mark, running it again still finds the files that were returned before."""
+    """If a run stops before it enters the mark, the next run still restores the files that were returned before."""
     back = given_back(course)
     hand_in(course, "bob", document(course, **HALF))
     with monkeypatch.context() as patch:

@@ -1,4 +1,4 @@
-"""Grading only what changed gives the same verdicts as grading everything."""
+"""Test that grading only what changed gives the same verdicts as grading everything."""
 
 import shutil
 
@@ -19,7 +19,7 @@ STATEFUL = {
     "words": "seen = []\n\n\ndef words(text):\n    seen.append(text)\n    return text.lower().split()",
     "count_words": "def count_words(words):\n    return {word: words.count(word) + len(seen) for word in words}",
 }
-# The exercise, and a part of its checks before and after a change.
+# Each entry is an exercise, and a part of its checks before and after a change.
 CHANGES = [
     ("words", '"Rain falls and rain falls"', '"Snow falls and rain falls"'),
     ("count_words", '["the", "he", "the", "there"]', '["the", "he", "the", "then", "he"]'),
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A course about words. The submissions are known wrong and right solutions, and one student's functions share a list."""
+    """Return a course about words. Its submissions are known wrong and right solutions, and a notebook whose functions share a list."""
     root = tmp_path_factory.mktemp("words") / "course"
     shutil.copytree(
         ROOT / "examples" / "plain_python", root, ignore=shutil.ignore_patterns(".autograder", "__pycache__")
@@ -50,7 +50,7 @@ def course(tmp_path_factory):
 
 
 def test_only_the_changed_part_is_judged_and_the_verdicts_are_the_same(course, monkeypatch):
-    """After each change, the class is partly regraded. The verdicts are those of grading every notebook from the start."""
+    """After each change, only a part is graded again, and the verdicts equal those of grading every notebook from the start."""
     judged = []
     run_checks = Judge._run_checks
     monkeypatch.setattr(
@@ -63,7 +63,7 @@ def test_only_the_changed_part_is_judged_and_the_verdicts_are_the_same(course, m
         now = load_course(course.root)
         judged.clear()
         part = grade_class(now, CHAPTER, handed_in(now, CHAPTER))
-        # All exercises are judged for the student whose functions share a list, and one exercise for the others.
+        # If a student's functions share a list, all exercises are judged. For every other student, one exercise is judged.
         assert judged.count(exercise) == students
         assert len(judged) - students in {2, 3}
         whole = grade_notebooks(now, handed_in(now, CHAPTER))

@@ -24,7 +24,7 @@ WHY = "the checks, the solutions or the settings of the course changed"
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A graded class of three. cyd and dot are right for a single row only, and dot has a manual mark for it."""
+    """Return a course with three graded students. The functions of cyd and dot are right for a single row only, and dot's has a manual mark."""
     made = with_book(copy_course(tmp_path_factory.mktemp("preview") / "mini"))
     for student in ("ada", "cyd", "dot"):
         hand_in(made, student, document(made, **(RIGHT if student == "ada" else ONE_ROW)))
@@ -70,7 +70,7 @@ def test_an_unchanged_class_moves_nobody_and_runs_nothing(course, monkeypatch):
 
 
 def test_a_changed_check_is_told_with_whom_it_moves_and_then_does_just_that(course):
-    """Points, checks, manual marks and a resubmission are shown, and no byte in the course folder changes."""
+    """The preview shows changed points and checks, manual marks and a first submission, and changes no byte in the course folder."""
     change(course.checks(CHAPTER), TABLE, ROW)
     hand_in(course, "new", document(course, **RIGHT))
     before = everything(course)
@@ -91,7 +91,7 @@ def test_a_changed_check_is_told_with_whom_it_moves_and_then_does_just_that(cour
 
 
 def test_a_changed_misconception_is_told_though_no_mark_moves(course):
-    """The preview counts the students who would read another misconception."""
+    """The preview counts the students whose mistake would get a different name."""
     known = course.root / "solutions" / "misconceptions" / f"{CHAPTER}.py"
     code = "\n\n@misconceptions_of('to_kelvin')\ndef one_row_alone(celsius):\n"
     code += (
@@ -118,7 +118,7 @@ def test_the_command_prints_one_json_object_and_makes_nothing_for_a_course_witho
 
 
 def test_layout_and_comments_unprove_nothing_and_what_a_check_mentions_does(course):
-    """A helper, a reference and a decorator are part of a check."""
+    """A check stays validated if only comments change, but not if the decorator of its class changes."""
     checks = course.checks(CHAPTER)
     mark_validated(load_course(course.root), CHAPTER)
     checks.write_text(checks.read_text() + "\n\n# a remark\n")

@@ -1,4 +1,4 @@
-"""Tests of review warnings: each situation is created, and its warning is repeated until it is resolved."""
+"""Tests of review warnings: each situation is created, and its warning is repeated until the situation is resolved."""
 
 import json
 
@@ -46,7 +46,7 @@ NEW_BOOK = (
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A course with a manually graded essay. Its class list has four students, one of them misspelled."""
+    """Return a course with a manually graded essay and four students in its class list."""
     made = with_book(add_essay(copy_course(tmp_path_factory.mktemp("doubts") / "mini")))
     with book_of(made) as book:
         for student in ("ada", "bob", "cut", "dot"):
@@ -62,7 +62,7 @@ def regrade(course):
 
 
 def essay(course, text, **code):
-    """Return the chapter's notebook with that essay."""
+    """Return the solved notebook with ``text`` as its essay."""
     made = document(course, **{**RIGHT, **code})
     cell(made, "essay")["source"] = text
     return made
@@ -75,7 +75,7 @@ def beside(course, student, name, notebook):
 
 
 def auto(course, student, name="check_to_kelvin"):
-    """Return a mark that the grader gave."""
+    """Return the automatic score of a cell."""
     with book_of(course) as book:
         return book.find_grade(name, CHAPTER, CHAPTER, student).auto_score
 
@@ -84,7 +84,7 @@ def auto(course, student, name="check_to_kelvin"):
 
 
 def test_other_files_unknown_students_and_marks_that_are_missing_are_told(course):
-    """There are warnings about a second notebook with other work, an unknown student, and a mark exported as 0, but not about copies."""
+    """There are warnings about a second notebook with different work, an unknown student, and a mark exported as 0, but not about copies."""
     for student in ("ada", "bob", "dott"):
         hand_in(course, student, essay(course, f"{student}'s essay", to_kelvin=WRONG_SIGN))
     hand_in(course, "cut", b"{")
@@ -108,7 +108,7 @@ def test_other_files_unknown_students_and_marks_that_are_missing_are_told(course
 
 
 def test_another_file_that_comes_later_is_told_of_an_unchanged_class(course):
-    """There is a warning although nothing else in the submission has changed. It disappears with the file."""
+    """A new file causes a warning although the submitted notebook is unchanged. The warning disappears with the file."""
     beside(course, "bob", "later.ipynb", essay(course, "Later."))
     assert regrade(course)[0]["bob"] == OTHER_FILE.format("later.ipynb")
     (course.root / "submitted" / "bob" / CHAPTER / "later.ipynb").unlink()
@@ -116,7 +116,7 @@ def test_another_file_that_comes_later_is_told_of_an_unchanged_class(course):
 
 
 def test_a_mark_by_hand_does_not_hide_what_was_handed_in_since(course):
-    """After a better answer and another essay, manual marks stay, and a warning is repeated until they are reviewed."""
+    """If a student submits a better answer or a new essay, the manual marks stay, and a warning is repeated until they are reviewed."""
     with book_of(course) as book:
         for name, score in (("check_to_kelvin", 1.0), ("essay", 3.0)):
             grade = book.find_grade(name, CHAPTER, CHAPTER, "bob")
@@ -133,7 +133,7 @@ def test_a_mark_by_hand_does_not_hide_what_was_handed_in_since(course):
     for _ in range(2):
         told, _verdicts = regrade(course)
         assert told["bob"] == stale
-        assert told["ada"] == OTHER_FILE.format("solution.ipynb")  # her essay was the graded one
+        assert told["ada"] == OTHER_FILE.format("solution.ipynb")  # her essay is still the one that was graded
     with book_of(course) as book:
         assert book.find_submission(CHAPTER, "bob").score == MAX_SCORE - 2 + 1 + 3
         for name in ("check_to_kelvin", "essay"):
@@ -143,7 +143,7 @@ def test_a_mark_by_hand_does_not_hide_what_was_handed_in_since(course):
 
 
 def test_what_the_export_writes_for_a_notebook_without_marks_counts_those_by_hand(course):
-    """grades.csv has the manual points, and the message says how many there are."""
+    """The warning says how many manual points grades.csv contains for the notebook."""
     with book_of(course) as book:
         book.find_grade("essay", CHAPTER, CHAPTER, "cut").manual_score = 2.5
         book.db.commit()

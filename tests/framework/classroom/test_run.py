@@ -23,7 +23,7 @@ from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, document, 
 
 @pytest.fixture
 def opened(monkeypatch):
-    """The students whose notebooks were run, in order."""
+    """Return a list that records the students whose notebooks are run, in order."""
     students = []
     whole = Submission.open
     monkeypatch.setattr(Submission, "open", lambda self: students.append(self.job.student) or whole(self))
@@ -36,12 +36,12 @@ def regrade(course, **options):
 
 
 def page(course, kind, student, suffix):
-    """Return a file that grading made for a student."""
+    """Return the path of a file that grading creates for a student."""
     return course.root / kind / student / CHAPTER / f"{CHAPTER}{suffix}"
 
 
 def test_a_class_is_graded_and_given_back(course):
-    """Scores are in the gradebook, notebooks with outputs in autograded/, pages in feedback/."""
+    """Scores go into the gradebook, notebooks with outputs into autograded/, and pages into feedback/."""
     hand_in(course, "ada", document(course, **RIGHT), "2030-01-01 00:00:00.000000 UTC")
     hand_in(course, "bob", document(course, **{**RIGHT, "to_kelvin": WRONG_SIGN}))
     hand_in(course, "cut", b"{")
@@ -79,7 +79,7 @@ def test_what_has_not_changed_is_not_run_again(course, opened):
 def test_an_interrupted_run_goes_on(course, opened):
     """After Ctrl-C, results so far are in the gradebook, and running the same command again continues."""
     for student in ("ada", "bob", "cyd"):
-        # All notebooks differ, as real ones do. For equal files, one stored verdict would be used.
+        # The notebooks differ, because equal files would share one stored verdict.
         quiz = f"# {student}\n{RIGHT['quiz_ch1_units']}"
         hand_in(course, student, document(course, **{**RIGHT, "quiz_ch1_units": quiz}))
 
@@ -123,7 +123,7 @@ def test_links_and_other_names_are_not_followed(course):
 
 
 def test_a_damaged_gradebook_is_found_before_anything_is_graded(course):
-    """If the gradebook's file is damaged, the message says so, and no notebook was run."""
+    """If the gradebook's file is damaged, the message says so, and no notebook is run."""
     hand_in(course, "ada", document(course, **RIGHT))
     regrade(course)
     hand_in(course, "bob", document(course))
@@ -142,7 +142,7 @@ def test_a_damaged_gradebook_is_found_before_anything_is_graded(course):
 
 
 def test_one_student_and_nobody(course):
-    """Students can be named. A name without a submission, or a chapter without submissions, is an error."""
+    """Grading can be limited to named students. A name without a submission, or a chapter without submissions, is an error."""
     with pytest.raises(CourseError, match="There are no submissions for ch1_units"):
         handed_in(course, CHAPTER)
     hand_in(course, "ada", document(course))
@@ -156,7 +156,7 @@ def test_one_student_and_nobody(course):
 
 
 def test_an_old_page_does_not_stay_for_a_new_submission(course):
-    """If a graded student submits an invalid notebook, the old graded notebook is removed."""
+    """If a student resubmits an invalid notebook, the old graded notebook is removed."""
     for notebook in (document(course, **RIGHT), b""):
         hand_in(course, "ada", notebook)
         regrade(course)
@@ -165,7 +165,7 @@ def test_an_old_page_does_not_stay_for_a_new_submission(course):
 
 
 def test_half_a_character_stops_nobody(course):
-    """A lone surrogate in a picture's text, in a list of copied cells or in another file's name does not prevent grading."""
+    """A lone surrogate in a picture's text, in a list of copied cells or in a file name does not stop the run."""
     source = course.source(CHAPTER)
     released = json.loads(source.read_text())
     next(c for c in released["cells"] if c["id"] == "picture")["metadata"]["tags"] = ["picture"]
@@ -188,7 +188,7 @@ def test_half_a_character_stops_nobody(course):
 
 
 def test_small_files_are_never_read_whole(course):
-    """Of a sparse timestamp file of a terabyte, only as many bytes are read as a time may have."""
+    """At most 1000 characters of timestamp.txt are read, even if the file is a terabyte large."""
     file = hand_in(course, "ada", document(course, **RIGHT), "2030-01-01 00:00:00.000000 UTC")
     os.truncate(file.with_name("timestamp.txt"), 1 << 40)
     file.with_name("submission_secret.txt").write_bytes(b"\xff" * 10_000)
@@ -198,7 +198,7 @@ def test_small_files_are_never_read_whole(course):
 
 
 def test_names_of_other_files_are_not_all_told(course):
-    """Ten names are enough to show what was submitted."""
+    """The message lists ten of the submitted files and counts the others."""
     file = hand_in(course, "ada", b"")
     file.unlink()
     for number in range(1000):
@@ -209,7 +209,7 @@ def test_names_of_other_files_are_not_all_told(course):
 
 
 def test_a_signal_that_nobody_could_raise_still_ends_the_run(course):
-    """Python ignores errors in destructors and garbage collection callbacks, but the run ends all the same."""
+    """Python ignores an error raised in a destructor or a garbage collection callback, but the signal still ends the run."""
     for student in ("ada", "bob", "cyd"):
         hand_in(course, student, document(course, **RIGHT))
     seen = []
@@ -240,7 +240,7 @@ def test_what_is_no_folder_is_told_and_not_passed_over(course):
 
 
 def test_a_timestamp_that_is_no_time_is_told_beside_the_mark(course):
-    """The mark is entered. A warning says that no late penalty was computed, and is repeated in the next run."""
+    """The mark is entered, and every run warns that no late penalty could be computed."""
     stamps = {"ada": b"yesterday evening", "bob": b"\xff\xfe\x00", "cyd": b" \n", "dot": b"2030-01-01 10:00:00 UTC"}
     stamps |= {"eli": b"2030-01-01 10:00:00.5 CET", "fay": b"2030-01-20T10:30:00+02:00", "gus": None}
     for student, stamp in stamps.items():
@@ -263,7 +263,7 @@ def test_a_timestamp_that_is_no_time_is_told_beside_the_mark(course):
 
 @pytest.fixture
 def two_chapters(course):
-    """The mini course with a second chapter that is like the first, with grade ids of its own."""
+    """Return the mini course with a second chapter, which is a copy of the first with different grade ids."""
     config = course.root / "course_config.py"
     config.write_text(config.read_text() + '\nc.Course.chapters.append("ch2_more")\n')
     more = course.root / "source" / "ch2_more" / "ch2_more.ipynb"
@@ -275,7 +275,7 @@ def two_chapters(course):
 
 
 def test_the_notebook_of_another_chapter_needs_a_person(two_chapters):
-    """A notebook is ungradable if its metadata and all its cells say so, but never because of its metadata alone."""
+    """A notebook is ungradable if its metadata and all its cells belong to another chapter, but never because of its metadata alone."""
     course = two_chapters
     right = document(course, **RIGHT)
     other = json.loads(course.source("ch2_more").read_text())
@@ -294,7 +294,7 @@ def test_the_notebook_of_another_chapter_needs_a_person(two_chapters):
 
 
 def test_the_chapters_own_notebook_is_the_authors_to_mend(course):
-    """Broken JSON in source/ is reported as an error of the course, with its location. Nobody has to resubmit."""
+    """Broken JSON in source/ is reported as an error of the course, with its location. No student is asked to resubmit."""
     hand_in(course, "ada", document(course, **RIGHT))
     course.source(CHAPTER).write_text("{")
     told = r"own notebook /\S+/source/\S+\.ipynb cannot be used: .* is not a valid notebook"
@@ -304,7 +304,7 @@ def test_the_chapters_own_notebook_is_the_authors_to_mend(course):
 
 
 def test_a_gradebook_that_cannot_be_used_ends_the_run_at_its_start(course, opened):
-    """Errors in the gradebook are found before a class is graded, or with the first notebooks."""
+    """An error in the gradebook's configuration is found before a class is graded, or when the first notebook is entered."""
     with (course.root / "nbgrader_config.py").open("a") as config:
         config.write('\nc.LateSubmissionPlugin.penalty_method = "half"\n')
     hand_in(course, "ada", document(course, **RIGHT))

@@ -21,7 +21,7 @@ from tests.support.nbgrader import nbgrader
 
 HERE = load_course(ROOT)
 CLASS = 27
-# Kinds of students whose results reach a time limit each time, or differ between sandboxes by design.
+# Kinds of students whose notebooks always reach a time limit, and kinds whose verdicts differ between sandboxes by design.
 LEFT_OUT = {"endless loop", "prints without end"}
 HONEST_ELSEWHERE = {"reads files", "exits"}
 
@@ -30,11 +30,11 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    """A course with more than 120 different submissions. Each job names the kind of student who made the notebook."""
+    """Return a course with at least 120 different submissions, and the kind of student who made each of them."""
     folder = tmp_path_factory.mktemp("corpus") / "course"
     copy_course(HERE, folder)
     with (folder / "course_config.py").open("a") as config:
-        config.write(mini.QUICK)  # a search with a time limit may differ on a busy machine
+        config.write(mini.QUICK)  # the result of a search with a time limit may differ on a busy machine
     course = with_book(load_course(folder))
     found = {}
     for chapter in course.finished_chapters()[:5]:
@@ -52,7 +52,7 @@ def corpus(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def one_by_one(corpus):
-    """The verdicts on the corpus, one notebook after the other."""
+    """Return the verdicts on the corpus, graded one notebook after the other."""
     course, jobs = corpus
     return dict(zip(jobs, grade_notebooks(course, list(jobs)), strict=True))
 
@@ -82,7 +82,7 @@ def test_side_by_side(corpus, one_by_one):
 
 @pytest.mark.parametrize(("confinement", "every"), [("landlock", 6), ("local", 15)])
 def test_otherwise_confined(corpus, one_by_one, confinement, every):
-    """The other sandbox, and no sandbox, give the same verdicts except for the name of the sandbox."""
+    """Landlock, and grading without a sandbox, give the same verdicts except for the name of the sandbox."""
     course, jobs = corpus
     try:
         open_worker(course.limits, list(course.packages), confinement=confinement).close()
@@ -94,7 +94,7 @@ def test_otherwise_confined(corpus, one_by_one, confinement, every):
 
 
 def test_stopped_and_gone_on(corpus, one_by_one):
-    """A class graded in two interrupted runs gets the same verdicts as in one run."""
+    """A class whose grading is interrupted and continued gets the same verdicts as in one run."""
     course, jobs = corpus
     chapter = course.finished_chapters()[1]
     mine = [job for job in handed_in(course, chapter) if job in jobs]
@@ -107,7 +107,7 @@ def test_stopped_and_gone_on(corpus, one_by_one):
 
     with pytest.raises(KeyboardInterrupt):
         grade_class(course, chapter, mine, on_verdict=stop, workers=2)
-    # Review warnings depend on the gradebook, which a single verdict does not know.
+    # Review warnings depend on the gradebook, which is not used to grade single notebooks.
     for workers in (2, 1):
         verdicts = grade_class(course, chapter, mine, workers=workers)
         assert [dataclasses.replace(v, warning=None) for v in verdicts] == [one_by_one[job] for job in mine]

@@ -40,21 +40,21 @@ def through_text(verdicts):
 
 
 def test_verdicts_come_back_to_the_letter():
-    """Stored verdicts even keep 0 and 0.0 apart, which are equal but are printed differently."""
+    """Stored verdicts keep even the difference between 0 and 0.0, which are equal but are printed differently."""
     found, _ = through_text(CLASS)
     assert found == CLASS
     assert list(json_lines(found)) == list(json_lines(CLASS))
 
 
 def test_what_is_shared_is_written_and_decoded_once():
-    """Eight exercises have five outcomes, and equal outcomes are one object."""
+    """Eight exercises have five outcomes, and equal outcomes share one object."""
     found, outcomes = through_text(CLASS)
     assert len(outcomes) == 5
     assert len({id(exercise) for verdict in found for exercise in verdict.exercises}) == 5
 
 
 def test_lines_in_use_can_be_written_again():
-    """Only the requested verdicts are read, and they equal the verdicts that were written."""
+    """If only one verdict's outcomes are written again, that verdict can be read, and other verdicts cannot."""
     kept, again = SharedOutcomes(), SharedOutcomes()
     lines = [kept.condense(verdict)[1] for verdict in CLASS]
     for line in kept.lines(lines[0]["exercises"]):

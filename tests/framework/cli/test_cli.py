@@ -43,7 +43,7 @@ def verdicts_of(*arguments, cwd, check=0):
 
 @pytest.fixture(scope="module")
 def course_folder(tmp_path_factory):
-    """A course folder with three submissions: all right, one mistake, and a file that is not a notebook."""
+    """Return a course folder with three submissions: one is right, one has a mistake, and one is not a notebook."""
     course = copy_course(tmp_path_factory.mktemp("cli") / "course")
     hand_in(course, "ada", document(course, **RIGHT))
     hand_in(course, "ben", document(course, **{**RIGHT, "to_kelvin": WRONG_SIGN}))
@@ -52,7 +52,7 @@ def course_folder(tmp_path_factory):
 
 
 def handed_in_by(folder, student):
-    """Return the notebook that a student submitted."""
+    """Return the path of the notebook that a student submitted."""
     return folder / "submitted" / student / CHAPTER / f"{CHAPTER}.ipynb"
 
 
@@ -91,7 +91,7 @@ def test_help_names_every_verb(tmp_path):
     ],
 )  # fmt: skip
 def test_wrong_usage_is_status_two(course_folder, call):
-    """A call that makes no sense ends with status 2, says so on stderr, and prints nothing to stdout."""
+    """An invalid call ends with status 2, prints an error to stderr, and prints nothing to stdout."""
     done = run(*call.split(), cwd=course_folder, check=2)
     assert done.stdout == ""
     assert done.stderr.strip()
@@ -99,7 +99,7 @@ def test_wrong_usage_is_status_two(course_folder, call):
 
 @pytest.mark.parametrize("call", ["grade ch1_units", "release --all", "demo", "audit", "examples"])
 def test_outside_a_course_it_says_what_to_do(tmp_path, call):
-    """Outside a course, commands that need one say how to name it."""
+    """Outside a course, a command that needs a course says how to name one."""
     done = run(*call.split(), cwd=tmp_path, check=2)
     assert "There is no course_config.py in" in done.stderr
     assert "--course FOLDER" in done.stderr
@@ -129,7 +129,7 @@ def test_what_the_course_does_not_have_is_wrong_usage(course_folder, call, words
     ],
 )
 def called(monkeypatch, error, *arguments):
-    """Return the output and status of the command if searching for the course raises ``error``."""
+    """Return the output and status of the command if loading the course raises ``error``."""
 
     def fail(*_args, **_options):
         raise error
@@ -164,7 +164,7 @@ def test_what_is_kept_is_said_where_it_is(course_folder, monkeypatch, arguments,
     ],
 )  # fmt: skip
 def test_what_a_machine_lacks_is_told_in_a_sentence(course_folder, monkeypatch, error, words):
-    """There is no traceback, the status is 1, and a sandbox that fails during a run is never replaced by running without one."""
+    """The error is reported without a traceback and with status 1. If the sandbox fails, the code is never run without it."""
     told, status = called(monkeypatch, error, "check", "x.ipynb", "--course", str(course_folder))
     assert status == 1
     assert words in told
@@ -175,7 +175,7 @@ def test_what_a_machine_lacks_is_told_in_a_sentence(course_folder, monkeypatch, 
 
 
 def test_check_gives_one_verdict_a_notebook_in_order(course_folder):
-    """The JSON is one array with the contract's keys, one verdict for each file named, in the order of the files."""
+    """The JSON is one array with a verdict for each named file, in the order of the files. Each verdict has the documented keys."""
     files = [handed_in_by(course_folder, s) for s in ("ben", "ada")]
     wrong, right = verdicts_of(*files, cwd=course_folder)
     assert [wrong["notebook"], right["notebook"]] == [str(f) for f in files]
@@ -201,7 +201,7 @@ def test_check_keeps_to_what_is_asked_for(course_folder):
 
 
 def test_check_goes_on_past_what_cannot_be_graded(course_folder, tmp_path):
-    """A missing file, a folder and a broken notebook get verdicts with reasons. The others are graded, and the status is 1."""
+    """A missing file, a folder and a broken notebook get verdicts with reasons. Other notebooks are graded, and the status is 1."""
     files = [tmp_path / "gone.ipynb", tmp_path, handed_in_by(course_folder, "cleo"), handed_in_by(course_folder, "ada")]
     done = run("check", *files, "--json", cwd=course_folder, check=1)
     verdicts = json.loads(done.stdout)
@@ -255,7 +255,7 @@ def test_a_notebook_that_breaks_the_replay_is_that_notebooks_reason(tmp_path, mo
 
 
 def test_a_course_config_beside_a_strangers_notebook_is_not_run(course_folder, tmp_path):
-    """Checking a file elsewhere never runs a course_config.py that came with it."""
+    """Checking a file in another folder never runs a course_config.py in that folder."""
     shutil.copy(handed_in_by(course_folder, "ada"), tmp_path / "mine.ipynb")
     (tmp_path / "course_config.py").write_text("open('ran', 'w')\n")
     run("check", tmp_path / "mine.ipynb", cwd=course_folder, check=0)
@@ -264,7 +264,7 @@ def test_a_course_config_beside_a_strangers_notebook_is_not_run(course_folder, t
 
 
 def test_unsafe_local_is_said_and_stamped(course_folder):
-    """If there is no sandbox, a banner and the verdict say so."""
+    """With --unsafe-local, a banner and the verdict say that no sandbox was used."""
     done = run("check", handed_in_by(course_folder, "ada"), "--unsafe-local", "--json", cwd=course_folder, check=0)
     assert done.stderr.startswith("UNSAFE: ")
     assert json.loads(done.stdout)[0]["sandbox"] == "local"
@@ -293,7 +293,7 @@ def test_grade_keeps_to_the_students_named(course_folder):
 
 
 def test_examples_are_recorded(course_folder):
-    """`autograder examples` writes what check() in a notebook of this folder reads, and says where."""
+    """`autograder examples` writes the file that check() reads in the course's notebook, and prints its path."""
     done = run("examples", CHAPTER, cwd=course_folder, check=0)
     written = course_folder / ".autograder" / "examples" / f"{CHAPTER}.json"
     assert json.loads(written.read_text())["chapter"] == CHAPTER
@@ -301,7 +301,7 @@ def test_examples_are_recorded(course_folder):
 
 
 def test_doctor_says_whether_notebooks_can_be_graded_here(tmp_path):
-    """`autograder doctor` ends in a plain yes or no, and its status agrees."""
+    """`autograder doctor` ends with a plain yes or no, and its exit status agrees."""
     done = run("doctor", cwd=tmp_path)
     assert done.returncode in {0, 1}
     assert done.stdout.strip().splitlines()[-1].startswith("Ready" if done.returncode == 0 else "Not ready")
@@ -319,7 +319,7 @@ def verdict(student="ada", score=3.0, *, reason=None, misconception=None):
 
 
 def test_a_summary_can_be_read_aloud():
-    """The summary gives the number of notebooks, the time, the marks and the commonest mistake."""
+    """The summary gives the number of notebooks, the time, the marks and the most frequent mistake."""
     told = summary([verdict(score=s, misconception="no_max_shift") for s in (0, 1, 2, 3, 4)], 3.14)
     assert told.splitlines() == [
         "Graded 5 of 5 notebooks in 3.1 seconds.",
@@ -334,7 +334,7 @@ def test_a_summary_can_be_read_aloud():
 
 
 def test_what_needs_a_person_is_listed_with_its_reason():
-    """Only what could not be graded is listed, by student."""
+    """Ungradable notebooks and warnings are listed by student, and students with the same reason share a line."""
     assert needs_review([verdict(), verdict("ben", reason="It is not JSON.")]) == (
         "Needs your review:\n  - ben: It is not JSON."
     )
@@ -358,7 +358,7 @@ def test_nothing_in_a_notebook_drives_the_terminal():
 
 @pytest.mark.parametrize(("verb", "status"), [("audit", 2), ("release", 1), ("grade", 2)])
 def test_a_fixture_that_grading_does_not_have_is_refused_by_every_verb(tmp_path, verb, status):
-    """One sentence gives its file and line, before anything is graded or released."""
+    """One sentence names the file and line of the fixture, and nothing is graded or released."""
     course = copy_course(tmp_path / "course")
     hand_in(course, "ada", document(course, **RIGHT))
     change(course.checks(CHAPTER), "def test_freezing(self, ", "def test_freezing(self, tmp_path, ")

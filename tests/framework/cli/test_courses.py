@@ -1,4 +1,4 @@
-"""Tests of the commands for a course's settings, missing parts and class list, and of the same commands in the docs."""
+"""Tests of the commands for a course's settings, missing parts and class list, and of these commands as the docs use them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def invoke(course, *arguments, status=0):
 
 
 def test_every_setting_is_printed_with_where_it_was_set(tmp_path, monkeypatch):
-    """Each setting has its help, value and location. Passwords and the secret are never shown."""
+    """Each setting is printed with its help, its value and where it was set. Passwords and the secret are never shown."""
     monkeypatch.setenv("AUTOGRADER_COURSE_SECRET", "not-to-be-shown")
     course = copy_course(tmp_path / "mini")
     lines = (course.root / "course_config.py").read_text().splitlines()
@@ -71,7 +71,7 @@ def lacking(course):
 
 
 def test_what_a_course_lacks_is_said_with_what_to_do(tmp_path, monkeypatch):
-    """A secret that git does not ignore and a missing class list, exchange or alembic are reported until this is fixed."""
+    """A secret that git does not ignore and a missing class list, exchange or alembic are reported until the problem is fixed."""
     course = with_book(copy_course(tmp_path / "mini", config="c.Exchange.root = 'exchange'\n"))
     monkeypatch.chdir(course.root)
     monkeypatch.delenv("AUTOGRADER_COURSE_SECRET", raising=False)
@@ -97,7 +97,7 @@ def test_what_a_course_lacks_is_said_with_what_to_do(tmp_path, monkeypatch):
 
 
 def test_doctor_tells_of_the_course_and_as_json(tmp_path, monkeypatch):
-    """With a gradebook of another version or a missing package, the course is not ready, even if the machine is."""
+    """If the gradebook has another version or a package is missing, the course is not ready, even if the machine is."""
     course = with_book(copy_course(tmp_path / "mini", config="c.Course.packages = ['nosuchpackage']\n"))
     with closing(sqlite3.connect(course.root / "gradebook.db")) as book, book:
         book.execute("UPDATE alembic_version SET version_num = '0123abc'")
@@ -163,7 +163,7 @@ def test_a_class_list_is_entered_as_a_spreadsheet_saves_it(tmp_path, encoding):
 
 
 def documented():
-    """Return the blocks of the section in docs/class-list.md, in order, for the mini course."""
+    """Return the code blocks of one section of docs/class-list.md, adapted to the mini course."""
     text = (ROOT / "docs" / "class-list.md").read_text("utf-8")
     part = text.split("## The class list and the calendar\n")[1].split("\n## ")[0]
     part = part.replace("ch1_weighted_averaging", CHAPTER).replace('"attention"', '"mini"')

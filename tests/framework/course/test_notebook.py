@@ -67,7 +67,7 @@ def blank(*cells):
 
 class TestReading:
     def test_roles_names_and_points(self):
-        """A stub, its check cell and a plain cell are distinguished, and only the check cell is not run."""
+        """A stub, its check cell and an ordinary cell are distinguished, and only the check cell is not run."""
         assert [c.role for c in RELEASED.cells] == [None, None, "stub", "check", "stub", "check"]
         assert RELEASED.cells[3].points == 4
         assert RELEASED.exercises() == ["softmax", "quiz_ch1"]
@@ -111,13 +111,13 @@ class TestReading:
         ],
     )
     def test_what_is_no_regular_file_is_refused(self, tmp_path, name, words):
-        """Such a file is never opened."""
+        """A path that is missing or not a regular file is never opened."""
         os.mkfifo(tmp_path / "pipe.ipynb")
         with pytest.raises(NotebookError, match=words):
             read_notebook(tmp_path / name)
 
     def test_an_absurd_file_is_refused_unread(self, tmp_path, monkeypatch):
-        """A file above the limit is not read into memory, and the student reads how to make it smaller."""
+        """A file above the limit is not read into memory, and the message says how to make it smaller."""
         monkeypatch.setattr("autograder.course.notebook.MAX_BYTES", 2**20)
         path = tmp_path / "huge.ipynb"
         with path.open("wb") as file:
@@ -126,13 +126,13 @@ class TestReading:
             read_notebook(path)
 
     def test_a_file_of_nothing_but_lists_is_refused_unread(self):
-        """Three bytes of such a file may take sixty in memory. So it is not parsed, and the message says why."""
+        """Such a file is not parsed, because it would take twenty times its size in memory. The message gives the reason."""
         data = b'{"nbformat": 4, "cells": [], "metadata": {"x": [' + b"[]," * 3_000_000 + b"0]}}"
         with pytest.raises(NotebookError, match=r"more than 5 million lists and items.*Clear Outputs"):
             parse_notebook(data, Path("ch1.ipynb"))
 
     def test_more_than_anybody_wrote_is_refused(self):
-        """Megabytes of code and thousands of cells are distinguished from prose and not parsed."""
+        """A notebook with megabytes of code or with thousands of cells is rejected. Megabytes of prose are accepted."""
         cell = code("x = y + z\n" * 30_000)
         with pytest.raises(NotebookError, match=r"ch1\.ipynb contains 3,600,000 characters of code.*submit it again"):
             parse_notebook(json.dumps(document(*[cell] * 12)).encode(), Path("ch1.ipynb"))
@@ -201,7 +201,7 @@ class TestReading:
 
 
 def test_a_copied_cell_runs_twice_and_is_told():
-    """Both copies run in order, the last one is the stub, and the id is listed once."""
+    """Both copies of a cell run in order, the last copy is the stub, and each duplicate id is listed once."""
     nb = notebook(stub("softmax", "first"), stub("softmax", "second"), check("softmax"), check("softmax"))
     assert [c.source for c in nb.code_cells()] == ["first", "second"]
     assert nb.stub("softmax").source == "second"
@@ -238,7 +238,7 @@ class TestBlank:
         ],
     )
     def test_an_empty_body_is_not_an_attempt(self, source):
-        """Comments, docstrings, white space, helpers and other ways of doing nothing leave an exercise blank."""
+        """An exercise stays blank if its function does nothing, even if the student added comments, a docstring or a helper."""
         assert "softmax" in blank(stub("softmax", source))
 
     @pytest.mark.parametrize(
@@ -279,18 +279,18 @@ class TestBlank:
         ],
     )
     def test_a_function_elsewhere_or_gone_is_not_passed_over(self, cells):
-        """Code in another cell counts as begun. A deleted or renamed function is reported as missing."""
+        """An exercise counts as begun if its code is in another cell, or if its function was deleted or renamed."""
         assert "softmax" not in blank(*cells)
 
     def test_cells_that_were_handed_out_are_nobodys_attempt(self):
-        """A released cell that binds the name is not the student's attempt."""
+        """A released cell that defines the exercise's function is not the student's attempt."""
         demo = code("def softmax(x):\n    return x")
         released = notebook(stub("softmax", STUB), demo)
         assert "softmax" in blank_exercises(notebook(stub("softmax", STUB), demo), released)
 
     @pytest.mark.parametrize("source", [QUIZ, "q1 = None\nq2 = None", "q1 = ...\nq2 = None", "", "q3 = 1"])
     def test_answers_that_are_all_none_are_not_an_attempt(self, source):
-        """A quiz without one answer is blank."""
+        """A quiz without any answer is blank."""
         assert "quiz_ch1" in blank(stub("quiz_ch1", source))
 
     @pytest.mark.parametrize(
@@ -317,7 +317,7 @@ class TestBlank:
         ],
     )  # fmt: skip
     def test_code_that_is_hard_on_the_parser_is_only_text(self, source):
-        """Hostile nesting neither crashes nor hangs the reader, and counts as an attempt."""
+        """Deeply nested code neither crashes nor hangs the reader, and counts as an attempt."""
         assert "softmax" not in blank(stub("softmax", "softmax = 1\n" + source + "\nsoftmax"))
 
 
@@ -339,11 +339,11 @@ class TestChapter:
         assert chapter_of(read_notebook(path), course) == "ch2_b"
 
     def test_the_metadata_comes_before_the_name(self, course):
-        """If a notebook names its chapter and there is such a chapter, this counts more than the file name."""
+        """If a notebook's metadata names a chapter of the course, that chapter is chosen, whatever else suggests a different one."""
         assert chapter_of(notebook(stub("scores", STUB), autograder={"chapter": "ch1_a"}), course) == "ch1_a"
         assert chapter_of(notebook(stub("scores", STUB), autograder={"chapter": "ch9"}), course) == "ch2_b"
 
     def test_the_stubs_tell_where_nothing_else_does(self, course):
-        """The chapter with the most shared grade ids is chosen. If no id is shared, there is no guess."""
+        """The chapter with the most shared grade ids is chosen. If no id is shared, the chapter is unknown."""
         assert chapter_of(notebook(stub("mean", STUB), stub("scores", STUB), stub("softmax", "")), course) == "ch1_a"
         assert chapter_of(notebook(code("x = 1")), course) is None

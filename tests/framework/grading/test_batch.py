@@ -57,7 +57,7 @@ def test_bad_notebooks_are_reasons_and_the_others_are_graded(course):
 
 
 def test_a_blank_notebook_is_not_attempted(course):
-    """Unchanged stubs earn nothing and are reported as blank, but they are run for the reader."""
+    """Unchanged stubs earn nothing and are reported as not attempted, but the notebook is run."""
     verdict = verdict_on(course, document(course))
     assert set(statuses(verdict).values()) == {"not_attempted"}
     assert verdict.score == 0
@@ -74,7 +74,7 @@ def test_a_blank_notebook_is_not_attempted(course):
     ids=["by its name", "kept as a default", "kept under another name"],
 )
 def test_a_mistake_is_named_and_counted_once(course, code):
-    """A function that depends on a wrong one earns its marks, even if it stored the wrong function when the notebook ran."""
+    """A right function that calls a wrong function earns its marks, even if it stored the wrong function when its cell ran."""
     verdict = verdict_on(course, right_but(course, to_kelvin=WRONG_SIGN, mean_kelvin=code))
     assert verdict.exercise("to_kelvin").misconception == "wrong_sign"
     assert verdict.exercise("mean_kelvin").score == 3
@@ -93,14 +93,14 @@ def test_a_mistake_is_named_and_counted_once(course, code):
     ids=["kept by shape", "steady"],
 )  # fmt: skip
 def test_an_answer_kept_by_shape_is_not_careful(course, code, status, score, words):
-    """If no two calls of the checks have the same shape, an answer cached by shape looks right until it is called alone."""
+    """A function that caches its results by shape fails the purity check, even if no other check uses the same shape twice."""
     verdict = verdict_on(course, right_but(course, to_kelvin=code)).exercise("to_kelvin")
     assert (verdict.checks[-1].status, verdict.score) == (status, score)
     assert words in verdict.checks[-1].message
 
 
 def test_a_copied_cell_is_graded_and_told(course):
-    """If a cell occurs twice, both are run, the last one counts, and the student is informed."""
+    """If a cell occurs twice, both copies are run, the last copy counts, and the student is informed."""
     notebook = right_but(course, to_kelvin=WRONG_SIGN)
     first = notebook["cells"].index(cell(notebook, "to_kelvin"))
     notebook["cells"].insert(first + 1, {**copy.deepcopy(notebook["cells"][first]), "source": RIGHT["to_kelvin"]})
@@ -133,7 +133,7 @@ def test_the_last_definition_counts_where_it_is_the_better_one(course):
 
 
 def test_two_wrong_definitions_earn_nothing_together(course):
-    """The student reads about the later definition."""
+    """If both definitions of a function are wrong, it earns nothing, and the message is about the later definition."""
     twice = "def to_kelvin(celsius):\n    return celsius * 2.0"
     verdict = verdict_on(course, right_but(course, to_kelvin=twice, mean_kelvin=WITH_HELPER)).exercise("to_kelvin")
     assert verdict.score == 0
@@ -141,7 +141,7 @@ def test_two_wrong_definitions_earn_nothing_together(course):
 
 
 def test_a_definition_above_its_empty_stub_is_told(course):
-    """If the stub below a student's code replaces it, the student reads where to write."""
+    """If the stub below a student's code replaces it, the message says where to write."""
     notebook = document(course)
     notebook["cells"].insert(2, code_cell(RIGHT["to_kelvin"]))
     verdict = verdict_on(course, notebook).exercise("to_kelvin")
@@ -158,7 +158,7 @@ def test_code_in_another_cell_counts(course):
 
 
 def test_a_submission_that_breaks_the_grader_is_nobodys_zero(course, monkeypatch):
-    """If the grader crashes, one notebook is ungradable, with the reason. Those before and after it are graded."""
+    """If the grader crashes on a notebook, that notebook is ungradable, with the reason. The notebooks before and after it are graded."""
     todo = jobs(course, **{student: document(course, **RIGHT) for student in ("ada", "bob", "cyd")})
     whole = Submission.open
 
@@ -202,7 +202,7 @@ def test_an_endless_loop_costs_its_own_exercise_only(course):
 
 
 def test_a_cell_that_never_ends_says_which_line_loops(course):
-    """A loop in a cell, outside any function, is named in the message of the exercise that the cell should define."""
+    """An endless loop in a cell, outside any function, is reported in the message of the exercise that the cell should define."""
     course.cell_seconds = 0.5
     code = f"count = 0\nwhile count >= 0:\n    count += 1\n\n{RIGHT['mean_kelvin']}"
     verdict = verdict_on(course, right_but(course, mean_kelvin=code))
@@ -224,7 +224,7 @@ class OneSession(TimeBudget):
 
 
 def test_all_sessions_of_a_submission_share_its_time(course, monkeypatch):
-    """All runs of a submission (after a kill, for follow-through, redefined functions and pictures) share its time budget."""
+    """All sessions of a submission share its time budget: after a kill, for follow-through, for redefined functions and for pictures."""
     made = []
     monkeypatch.setattr("autograder.grading.submission.TimeBudget", lambda: made.append(OneSession()) or made[-1])
     ends = "def to_kelvin(c):\n    os._exit(0)"
@@ -238,7 +238,7 @@ def test_all_sessions_of_a_submission_share_its_time(course, monkeypatch):
 
 
 def test_one_exercise_and_visible_checks_alone(course):
-    """``only`` and ``visible_only`` select checks and scores. An unknown exercise is an error."""
+    """``only`` selects exercises, and ``visible_only`` selects visible checks. An unknown exercise is an error."""
     todo = jobs(course, ada=document(course, **RIGHT))
     [verdict] = grade_notebooks(course, todo, only={"to_kelvin"})
     assert (list(statuses(verdict)), verdict.max_score) == (["to_kelvin"], 2)
@@ -260,7 +260,7 @@ def test_loose_notebooks_find_their_chapter(course, tmp_path):
 
 
 def test_an_unknown_chapter_is_the_callers_mistake(course, tmp_path):
-    """An unknown chapter that was named is an error, not a verdict."""
+    """If the caller names an unknown chapter, this is an error, not a verdict."""
     with pytest.raises(CourseError, match="There is no chapter 'ch9'"):
         grade_notebooks(course, [Job(tmp_path / "x.ipynb", None, "ch9")])
 
@@ -288,21 +288,21 @@ def test_a_page_that_cannot_be_made_costs_one_notebook(course, workers):
 
 
 def breaks_over_bob(outcome):
-    """An error that a page may raise over an unexpected text."""
+    """Raise an error for bob's graded notebook, as rendering a page may do over an unexpected text."""
     if outcome.job.student == "bob" and outcome.verdict.status == "graded":
         "\ud800".encode()
     return outcome
 
 
 def test_a_reason_is_short_and_clean():
-    """Any reason can be encoded, and fills at most a page."""
+    """Every reason can be encoded and has at most 4000 characters."""
     reason = ungradable(Job(Path("x.ipynb"), "ada"), "\ud800\x1b[2J" + "x" * 10**6).reason
     assert reason.startswith("xxx")
     assert len(reason) <= 4000
 
 
 def without_jail(monkeypatch, *students):
-    """Let no sandbox start again for the notebooks of ``students``."""
+    """Make every sandbox fail to start for the notebooks of ``students``."""
     whole = Worker.open
 
     def refuse(self, cells, **options):
@@ -329,7 +329,7 @@ def test_a_jail_that_does_not_start_for_one_notebook_is_its_reason(course, monke
 
 
 def test_a_jail_that_starts_for_nobody_ends_the_run(course, monkeypatch):
-    """After three notebooks in a row without a sandbox, the run ends, and the class does not become ungradable."""
+    """If the sandbox fails for three notebooks in a row, the run ends instead of making the whole class ungradable."""
     three = of_three(course)
     without_jail(monkeypatch, "ada", "bob", "cyd")
     told = []

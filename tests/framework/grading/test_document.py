@@ -15,13 +15,13 @@ from tests.support.mini import CHAPTER, RIGHT, cell, document
 
 @pytest.fixture
 def released(course):
-    """The chapter's own notebook."""
+    """Return the chapter's source notebook."""
     return json.loads(course.source(CHAPTER).read_text())
 
 
 @pytest.fixture
 def restore(released):
-    """Tests of turning a submission into a well-formed notebook for grading."""
+    """Return a function that turns a submission into a well-formed notebook for grading, and validates the result."""
 
     def run(submitted):
         result = restore_cells(submitted, ReleasedNotebook(released))
@@ -81,7 +81,7 @@ class TestRestored:
         assert result["cells"][3]["cell_type"] == "code"
 
     def test_the_checksum_is_nbgraders(self, released):
-        """Unchanged cells are recognized by nbgrader's own checksum."""
+        """The checksum of a cell equals the checksum that nbgrader computes."""
         for source in released["cells"]:
             if "nbgrader" in source["metadata"]:
                 assert checksum(source) == compute_checksum(nbformat.from_dict(source))
@@ -89,7 +89,7 @@ class TestRestored:
 
 class TestOutcomes:
     def shown(self, released, *outputs, **more):
-        """Return the outputs that a first code cell is given."""
+        """Write an outcome for the first code cell, and return the outputs that the cell gets."""
         result = restore_cells(released, ReleasedNotebook(released))
         write_outcomes(result, [CellOutcome(index=1, outputs=outputs, **more)])
         nbformat.validate(nbformat.from_dict(result))
@@ -127,11 +127,11 @@ class TestOutcomes:
         ],
     )  # fmt: skip
     def test_malformed_outputs_do_no_harm(self, released, output):
-        """A hostile child may send outputs of any form. The stored outputs are valid nbformat."""
+        """A hostile child process may send malformed outputs, but the stored outputs are valid nbformat."""
         self.shown(released, output)
 
     def test_errors_and_stops_are_shown(self, released):
-        """A cell that failed or was stopped has an error output even if the child could not send one."""
+        """A cell that failed or was stopped has an error output, even if the child process could not send it."""
         error = StudentError("NameError", "name 'x' is not defined", line="x + 1", lineno=3)
         [failed] = self.shown(released, error=error)
         assert failed["ename"] == "NameError"
@@ -145,7 +145,7 @@ class TestOutcomes:
 
 @pytest.mark.parametrize("score", [0.0, 0.1 + 0.2, 1 / 3, 1.5, 2.0, 2.0000000001])
 def test_nbgrader_reads_the_same_score(released, restore, score):
-    """The cell contains both score and message. nbgrader reads exactly this score, and never more than the points."""
+    """From the check cell, nbgrader reads exactly this score, and never more than the maximum. The cell also contains the message."""
     checks = (CheckResult("a", "shape", "failed", "It has <b>the wrong</b> shape: 4"),)
     result = restore(released)
     write_verdict(result, [ExerciseVerdict("to_kelvin", score, 2.0, "partial", message="7", checks=checks)])

@@ -1,4 +1,4 @@
-"""Tests of packages that the course does not list: one report, and no zero for everybody if the course's own cell imports them."""
+"""Tests of importing unlisted packages: students' imports are reported once, and an import in the course's own cell gives nobody a zero."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DOES_WITHOUT = "try:\n    import scipy\nexcept ImportError:\n    pass\n"
 
 
 def test_students_imports_are_said_once_for_a_class(course):
-    """Affected students lose what cannot run and read why. The instructor reads it once, with the setting."""
+    """Students get no points for code that cannot run, and a reason. The instructor gets one message that names the setting."""
     answers = {
         name: {"to_kelvin": f"import scipy.special as s\n{RIGHT['to_kelvin']}"} for name in ("ada", "ben", "cyd", "dan")
     }
@@ -53,7 +53,7 @@ def test_students_imports_are_said_once_for_a_class(course):
     ],
 )
 def test_an_import_of_the_courses_own_is_nobodys_zero(course, line, sentence):
-    """If a cell of the course needs a missing package, no notebook gets a mark, and the reason names the course."""
+    """If a cell of the course needs a missing package, no notebook gets a mark, and the reason names the course's cell."""
     source = course.source(CHAPTER)
     document_of = json.loads(source.read_text())
     given = {"cell_type": "code", "metadata": {}, "source": line, "outputs": [], "execution_count": None}

@@ -45,7 +45,7 @@ EXERCISES = ("double", "half")
 
 
 def changed(old, new):
-    """Return the exercises that a change in the checks or misconceptions affects, and whether the rest changed."""
+    """Return the exercises that a change in the checks or misconceptions affects, and whether anything else changed."""
     assert (CHECKS + WRONG).count(old) == 1
     before = Meanings(CHECKS.encode(), [WRONG.encode()], EXERCISES)
     after = Meanings(CHECKS.replace(old, new).encode(), [WRONG.replace(old, new).encode()], EXERCISES)
@@ -69,7 +69,7 @@ def changed(old, new):
     ],
 )
 def test_a_change_concerns_the_exercises_that_use_it(old, new, exercises):
-    """A changed helper affects the exercises that use it, a comment affects none, and code that no exercise uses affects all."""
+    """A changed helper affects the exercises that use it, a comment affects none, and code that no exercise uses affects all exercises."""
     assert changed(old, new) == ((set(), True) if exercises is None else (exercises, False))
 
 
@@ -95,7 +95,7 @@ def test_a_file_with_a_syntax_error_means_its_text():
     ],
 )
 def test_plain_functions_keep_no_state(code):
-    """Functions that use their arguments, constants, NumPy and each other can be judged apart from other exercises."""
+    """Functions that use only their arguments, constants, NumPy and each other can be judged separately from other exercises."""
     assert not may_keep_state(["import numpy as np\nfrom drawing import Axes", code], ["f"])
 
 

@@ -37,7 +37,7 @@ def picture(data, **more):
 
 @pytest.fixture
 def drawing(course):
-    """The mini course with a cell that draws and has the tag ``picture``."""
+    """Return the mini course with a cell that draws a picture and has the tag ``picture``."""
     source = course.source(CHAPTER)
     notebook = json.loads(source.read_text())
     cell = next(c for c in notebook["cells"] if c["id"] == "picture")
@@ -58,7 +58,7 @@ def shown(course, outputs, *, source=DRAW, elsewhere=""):
 
 
 def test_a_stored_picture_is_kept_and_its_cell_not_run(drawing):
-    """The image and its text are kept for the reader. Markup is removed."""
+    """The stored image and text are kept, HTML is removed, and the cell is not run."""
     stored = [{"output_type": "stream", "name": "stdout", "text": ["as ", "stored"]}, picture([png()[:9], png()[9:]])]
     stored[1]["data"]["text/html"] = "<script>"
     text, image = shown(drawing, stored)
@@ -87,7 +87,7 @@ def test_a_stored_picture_is_kept_and_its_cell_not_run(drawing):
     ],
 )  # fmt: skip
 def test_anything_else_is_not_shown(drawing, outputs):
-    """An invalid picture, or one too large to be the course's, is not shown, and a line says why."""
+    """A picture that is invalid or too large is not shown, and a line says why."""
     assert [output.get("text") for output in shown(drawing, outputs)] == [f"{NOT_DRAWN}\n"]
 
 
@@ -100,7 +100,7 @@ def test_anything_else_is_not_shown(drawing, outputs):
     ids=["changed", "its names used elsewhere"],
 )
 def test_a_cell_that_does_more_than_draw_is_run(drawing, more, printed):
-    """A student's code in a picture cell is run like any other, and so is a picture cell whose names other code mentions."""
+    """A picture cell is run if the student changed its code, or if code in other cells mentions its names."""
     assert [output["text"] for output in shown(drawing, [picture(png())], **more)] == [printed]
 
 

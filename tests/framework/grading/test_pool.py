@@ -19,7 +19,7 @@ CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else
 
 
 def where(outcome):
-    """Record the cores of the process. At first, s001's notebook ends the process."""
+    """Record the process and its cores in the outcome. On the first try, s001's notebook ends the process."""
     been_here = outcome.job.path.with_name("been here")
     if outcome.job.student == "s001" and not been_here.exists():
         been_here.touch()
@@ -28,7 +28,7 @@ def where(outcome):
 
 
 def cores_of(course, size, workers):
-    """Return the cores of each process, by its id. The cores of this process must not change."""
+    """Return the cores of each grading process, by process id. The cores of this process must not change."""
     class_of_many(course, size)
     task = Task(CHAPTER, MAX_SCORE, GradingOptions(), deliver=where)
     with Pool(course.root, task, workers) as pool:
@@ -39,7 +39,7 @@ def cores_of(course, size, workers):
 
 @pytest.mark.skipif(len(CORES) < 2, reason="there is one core, and everything is on it")
 def test_with_a_worker_for_each_core_each_keeps_to_its_own(course):
-    """Each process has one core, and no two share one. A replacement takes over the core."""
+    """Each process runs on its own core. If a process ends, its replacement takes over the core."""
     found = cores_of(course, 8 * len(CORES), len(CORES))
     assert all(len(cores) == 1 for cores in found.values())
     assert {core for cores in found.values() for core in cores} <= set(CORES)
@@ -48,7 +48,7 @@ def test_with_a_worker_for_each_core_each_keeps_to_its_own(course):
 
 @pytest.mark.skipif(len(CORES) < 2, reason="there is one core, and everything is on it")
 def test_with_fewer_workers_than_cores_nobody_is_bound(course):
-    """Processes are not bound, because two runs with few workers each could otherwise use the same cores."""
+    """Processes are not bound to cores, because two runs with few workers each could otherwise use the same cores."""
     assert set(map(tuple, cores_of(course, 4 * len(CORES), len(CORES) - 1).values())) == {tuple(CORES)}
 
 
@@ -69,7 +69,7 @@ def test_the_same_processes_go_on_with_another_task(course):
 
 
 def sleepy(outcome):
-    """Deliver an outcome. For one student, this takes a while."""
+    """Return the outcome, after 1.5 seconds if it is s1's."""
     if outcome.job.student == "s1":
         time.sleep(1.5)
     return outcome

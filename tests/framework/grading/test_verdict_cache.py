@@ -22,7 +22,7 @@ CELLS = (
 
 @pytest.fixture
 def cache(course):
-    """Return the cached verdicts of the chapter."""
+    """Return the chapter's verdict cache."""
     return VerdictCache.of(course, CHAPTER)
 
 
@@ -59,7 +59,7 @@ def test_an_ungradable_notebook_is_tried_again(cache):
     ],
 )  # fmt: skip
 def test_a_change_to_the_course_changes_every_key(course, name):
-    """A verdict depends on checks, references, misconceptions and the notebook itself, so they are part of its key."""
+    """A verdict depends on checks, references, misconceptions and the chapter's notebook, so they are part of its key."""
     before = key_of(course)
     assert key_of(load_course(course.root)) == before, "a fresh process finds what the last one kept"
     with (course.root / name).open("a") as file:
@@ -69,7 +69,7 @@ def test_a_change_to_the_course_changes_every_key(course, name):
 
 @pytest.mark.parametrize("name", [f"tests/chapters/test_{CHAPTER}.py", f"solutions/{CHAPTER}.py"])
 def test_a_comment_changes_no_key_and_no_part(course, name):
-    """A comment, a blank line and the docstring of the file change no verdict, so the stored ones still count."""
+    """A comment, a blank line and the docstring of the file change no verdict, so stored verdicts stay valid."""
     before = VerdictCache.of(course, CHAPTER)
     path = course.root / name
     text = path.read_text().replace('"""', '"""Rewritten. ', 1).replace("\n\n\n", "\n\n\n# A comment.\n", 1)
@@ -103,12 +103,12 @@ def parts_that_differ(course, path, old, new):
     ],
 )
 def test_a_change_concerns_the_exercises_that_depend_on_it(course, path, old, new, exercises):
-    """A check, a solution or a misconception belongs to its exercise, and to the exercises that depend on that one."""
+    """A change to a check, a solution or a misconception affects its exercise and the exercises that depend on it."""
     assert parts_that_differ(course, path.format(CHAPTER), old, new) == exercises
 
 
 def test_limits_secret_options_and_bytes_change_the_key(course, monkeypatch):
-    """The key also depends on the submission, its packages, the secret and the options."""
+    """The key also depends on the submission, the limits, the secret and the options."""
     keys = {key_of(course), key_of(course, b"other"), key_of(course, asked=("visible",))}
     monkeypatch.setenv("AUTOGRADER_COURSE_SECRET", "another")
     keys.add(key_of(course))
@@ -119,7 +119,7 @@ def test_limits_secret_options_and_bytes_change_the_key(course, monkeypatch):
 
 
 def test_an_atomic_write_leaves_no_litter(tmp_path):
-    """If writing fails, the old file stays complete."""
+    """If writing fails, the old file stays complete, and no temporary file remains."""
     path = tmp_path / "a.json"
     write_atomically(path, b"old")
     with pytest.raises(TypeError):
@@ -129,7 +129,7 @@ def test_an_atomic_write_leaves_no_litter(tmp_path):
 
 
 def test_another_chapters_solutions_count_where_they_are_mentioned(course):
-    """A change to a module that nothing imports causes no notebook to be run again. A change to an imported one does, however it is imported."""
+    """A change to another module changes the key only if the chapter's solutions use the module, however they import or read it."""
     config = course.root / "course_config.py"
     config.write_text(config.read_text() + '\nc.Course.chapters = ["ch0_more", "ch1_units"]\n')
     course = load_course(course.root)

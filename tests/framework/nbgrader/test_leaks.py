@@ -15,12 +15,12 @@ from tests.support.mini import CHAPTER
 
 @pytest.fixture(autouse=True)
 def _secret(course):
-    """Give the mini course its secret."""
+    """Create the mini course's secret."""
     course_secret(course)
 
 
 def test_it_knows_every_kind_of_secret(course):
-    """Hidden checks, their inputs, references, misconceptions, alternatives and the secret are all looked for."""
+    """The search looks for hidden checks, their inputs, references, misconceptions, alternatives and the secret."""
     lines, numbers = secrets_of(course, CHAPTER)
     code = {"a hidden check", "a reference solution", "a misconception", "an alternative"}
     assert {*lines.values(), *numbers.values()} == code | {"an input of a hidden check", "the course's secret"}
@@ -39,7 +39,7 @@ def test_it_knows_every_kind_of_secret(course):
 )
 @pytest.mark.parametrize("form", ["text", "html", "notebook", "sealed"])
 def test_it_finds_what_is_planted(course, tmp_path, planted, what, form):
-    """Code and inputs are found as text, escaped in a page, and inside a notebook's JSON."""
+    """Code and inputs are found in plain text, in escaped HTML, in a notebook's JSON and in obfuscated solutions."""
     text = {
         "text": planted,
         "html": f"<pre>{planted.replace(' ', '&#32;').replace('-', '&#45;')}</pre>",
@@ -74,7 +74,7 @@ def test_solutions_are_in_what_self_learners_get_only_and_never_in_plain(course,
 
 @pytest.mark.parametrize(("due", "shown"), [("2020-01-01 12:00:00", True), ("2999-01-01 12:00:00", False)])
 def test_after_due_means_the_due_date_in_the_gradebook(course, due, shown):
-    """A release before the due date has no solution, and a later one does."""
+    """A release before the due date contains no solutions, and a release after the due date does."""
     load_nbgrader()
     with Gradebook(gradebook_url(course)) as book:
         book.add_assignment(CHAPTER, duedate=due)
@@ -85,7 +85,7 @@ def test_after_due_means_the_due_date_in_the_gradebook(course, due, shown):
 
 
 def test_it_finds_the_secret(course, tmp_path):
-    """The course's secret is found in any place."""
+    """The course's secret is found wherever it is in a file."""
     path = tmp_path / "received"
     path.write_text(json.dumps([(course.root / ".course_secret").read_text()]))
     assert {leak.what for leak in hunt(course, CHAPTER, [path])} == {"the course's secret"}

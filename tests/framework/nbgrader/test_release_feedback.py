@@ -13,7 +13,7 @@ SECRET = "0123abcd"  # noqa: S105 - of this test's exchange
 
 
 def test_copied_notebooks_do_not_hold_back_the_class(tmp_path):
-    """Students with a secret get their pages. The others are named in one sentence, and the command succeeds."""
+    """Students whose submission has a secret get their pages. All other students are named in one sentence, and the command succeeds."""
     exchange = tmp_path / "exchange"
     exchange.mkdir()
     exchange.chmod(0o777)

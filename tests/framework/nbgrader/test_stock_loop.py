@@ -60,7 +60,7 @@ class Loop:
         self.names = list(self.right)
 
     def page(self, kind, student, suffix):
-        """Return a file that was made for a student."""
+        """Return the path of a file that was created for a student."""
         return self.course.root / kind / student / self.chapter / f"{self.chapter}{suffix}"
 
     def release(self):
@@ -104,7 +104,7 @@ class Loop:
         broken.write_text('{"cells": [')
 
     def autograde(self):
-        """Grade and export, and return the exported scores. The invalid notebook is named and stops nothing."""
+        """Grade and export, and return the exported scores. The invalid notebook is named and does not stop the run."""
         said = self.instructor("autograde", self.chapter, status=1)
         failed = [line for line in said.splitlines() if "processing assignment '" in line and "for student" in line]
         assert {line.split("'")[-2] for line in failed} == {"broken"}

@@ -1,4 +1,4 @@
-"""Tests of what feedback discloses of hidden checks."""
+"""Tests of what feedback discloses about hidden checks."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def outcome(*checks, **more):
     ],
 )
 def test_a_hidden_check_tells_what_the_setting_allows(setting, there, gone):
-    """The title is always shown, the message from "message" on, and the case only at "example", in text and in HTML."""
+    """The title is always shown, the message with "message" and "example", and the case only with "example", in text and HTML."""
     told = disclosed_exercise(outcome(UNSEEN, message="You misread it."), setting)
     for shown in (card_text(Card(told, graded=True)), card_html(Card(told, graded=True))):
         assert all(words in shown for words in there)
@@ -41,14 +41,14 @@ def test_a_visible_check_is_told_in_full(setting):
 
 
 def test_the_exercises_message_cannot_carry_a_hidden_case():
-    """If the exercise repeats the message of its first failing check, the case is removed there too."""
+    """If the exercise repeats the message of its first failing check, the case is removed from the exercise's message too."""
     for setting in ("title", "message"):
         told = disclosed_exercise(outcome(UNSEEN, message="It is 7.\ny = 99\nA note."), setting)
         assert "y = 99" not in card_text(Card(told, graded=True))
 
 
 def test_a_check_that_says_one_letter_takes_none_from_the_message():
-    """The exercise's message stays if it happens to contain the words of a hidden check."""
+    """The exercise's message stays unchanged if it happens to contain the text of a hidden check."""
     closed = CheckResult("unseen", "a closed check", "failed", "a", reason="a")
     told = disclosed_exercise(outcome(SEEN, closed, message="You have a mask."), "title")
     assert told.message == "You have a mask."

@@ -13,7 +13,7 @@ ADVICE = "You forgot to divide."
 
 
 def card(example, **more):
-    """Return a card of one check that failed with this case, and with advice."""
+    """Return a card with advice and with one check that failed on the case ``example``."""
     check = CheckResult("test", "an example", "failed", "It is 1.", True, 1.0, "It is 1.", example)  # noqa: FBT003
     return Card(ExerciseVerdict("mean", 0.0, 1.0, "failed", "slip", ADVICE, None, (check,)), **more)
 
@@ -29,7 +29,7 @@ def test_a_long_case_folds_below_the_advice(entries, folds):
 
 
 def test_each_hint_opens_by_itself():
-    """Each hint uses the browser's own fold without a script, and its content is escaped."""
+    """Each hint is a ``<details>`` element that needs no script, and its content is escaped."""
     html = card_html(card("", hints=("Print the <shape>.", "Look at `axis`."), hints_left=1))
     assert re.findall(r"<details><summary>(.*?)</summary>(.*?)</details>", html) == [
         ("Hint 1 of 2", "<p>Print the &lt;shape&gt;.</p>"),
@@ -40,7 +40,7 @@ def test_each_hint_opens_by_itself():
 
 
 def test_a_long_call_stands_above_its_result():
-    """Next to the call, there would be no room for the result. Both results start in the same column."""
+    """If there is no room for the result next to the call, it is shown below. Both results start in the same column."""
     call = "multi_head_attention(case_X_q, case_X_kv, 2)"
     text = card_text(card(f"{call} gave  [1, 2]\nit should be{' ' * 37}  [3, 4]"))
     lines = [line.strip() for line in text.splitlines()]

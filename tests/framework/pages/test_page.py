@@ -38,7 +38,7 @@ def nb_cell(kind, source, **nbgrader):
 
 
 def graded(prose="# Softmax", code="x = 1", outputs=(), exercise=EXERCISE, **verdict):
-    """Return a verdict and its notebook: prose, a plain cell with outputs, a stub, its check cell."""
+    """Return a verdict and its notebook, which has prose, an ordinary cell with outputs, a stub and a check cell."""
     marked = {"grade_id": "check_softmax", "solution": False, "grade": True, "locked": True, "points": 2}
     cells = [
         nb_cell("markdown", prose),
@@ -61,7 +61,7 @@ def page(setting="message", **parts):
 
 
 class Reader(html.parser.HTMLParser):
-    """Record the tags and attributes of a page."""
+    """A parser that records the tags and attributes of a page."""
 
     def __init__(self, text):
         super().__init__()
@@ -75,7 +75,7 @@ class Reader(html.parser.HTMLParser):
 
 
 def test_the_page_tells_score_checks_and_mistake():
-    """The check cell has the score, every check with its mark, the messages and the identified mistake."""
+    """The page shows the score, every check with its sign, the messages and the identified mistake instead of the check cell."""
     text = page()
     for words in ("1 of 2 points", "each row sums to 1", "✓", "✗", "·", "It is 7.", "You normalised the columns."):
         assert words in text
@@ -87,14 +87,14 @@ def test_the_page_tells_score_checks_and_mistake():
     ("setting", "told"), [("title", (False, False)), ("message", (True, False)), ("example", (True, True))]
 )
 def test_hidden_checks_tell_what_the_course_discloses(setting, told):
-    """The settings show the title only, the title and the message, or also the example."""
+    """Depending on the setting, a hidden check shows only its title, its title and message, or also its example."""
     text = page(setting)
     assert "a closed check" in text
     assert ("It is 7." in text, "y = 99" in text) == told
 
 
 def test_what_the_code_put_out_is_on_the_page():
-    """Printed text, results, errors and pictures are shown, each with a description."""
+    """Printed text, results, errors and pictures are shown, and pictures have a description."""
     outputs = [
         {"output_type": "stream", "name": "stdout", "text": "printed <here>"},
         {"output_type": "execute_result", "data": {"text/plain": "array([1])"}},
@@ -147,13 +147,13 @@ LOCATED = replace(EXERCISE, misconception=None, located=LocatedMistake("softmax"
     ],
 )  # fmt: skip
 def test_the_page_says_where_to_begin(exercise, sentence):
-    """One sentence below the mark says so, even if nothing works yet."""
+    """One sentence below the mark says where to begin, even if nothing works yet."""
     [begin] = re.findall(r'<p class="begin">(.*?)</p>', page(exercise=exercise), re.DOTALL)
     assert " ".join(re.sub(r"<[^>]*>", "", begin).split()).endswith(sentence)
 
 
 def test_the_exercise_that_gains_most_is_first():
-    """A quiz counts as one question, because a student corrects one answer at a time. The exercise that gains most is first."""
+    """A quiz is ranked by the points of one question, because a student corrects one answer at a time. The exercise that gains most is first."""
     answered = CheckResult("test_q_is_answered", "question 1 has an answer", "passed")
     wrong = [CheckResult(name, name, "failed", points=1.0) for name in ("test_q", "test_r", "test_s")]
     quiz = ExerciseVerdict("quiz", 0.0, 3.0, "failed", "chose", checks=(answered, *wrong))
@@ -167,7 +167,7 @@ def test_the_exercise_that_gains_most_is_first():
 
 
 def test_only_what_fails_is_open():
-    """Passed exercises, the points and the notebook are folded, and each exercise has its section's title."""
+    """Passed exercises, the points and the notebook are folded, and each exercise is shown with its section's title."""
     passed = ExerciseVerdict("mean", 1.0, 1.0, "passed", checks=(CheckResult("a", "adds up", "passed"),))
     verdict, document = graded(prose="# 3 · Weights\n\n## 2 · From *scores* · ★")
     text = feedback_page("A course", replace(verdict, exercises=(EXERCISE, passed)), document)
@@ -176,12 +176,12 @@ def test_only_what_fails_is_open():
     opened = text[: text.index("<details>\n<summary>Passed exercises (1)</summary>")]
     assert "You normalised the columns." in opened
     assert "adds up" not in opened
-    assert opened.count("<details") == opened.count("</details>")  # everything in front of it is open
+    assert opened.count("<details") == opened.count("</details>")  # everything before the passed exercises is open
     assert text.index("Passed exercises") < text.index("All points") < text.index("The whole notebook")
 
 
 def test_lines_that_a_card_quotes_are_marked():
-    """An error's line and a loop that did not end are marked in the student's code, like a located line."""
+    """The line in which a loop was stopped is marked in the student's code, like a located line."""
     stopped = replace(EXERCISE.checks[1], reason="It was stopped. It was in line 1, `def softmax(x): ...`.")
     text = page("example", exercise=replace(EXERCISE, checks=(stopped,)))
     assert text.count('<mark class="here" title="Look at this line">def softmax(x): ...</mark>') == 2
@@ -203,14 +203,14 @@ def test_a_picture_has_the_words_below_it():
 
 
 def test_missing_pictures_are_counted_once():
-    """One sentence says how many are missing, not one for each cell."""
+    """One sentence for the whole page says how many pictures are missing."""
     text = page(outputs=[{"output_type": "stream", "name": "stdout", "text": f"{NOT_DRAWN}\n"}] * 2)
     assert text.count("2 pictures are missing because the notebook was submitted without them.") == 1
     assert NOT_DRAWN not in text
 
 
 def test_the_page_is_accessible():
-    """The page has a language, a title, one main heading, landmarks, a table with headers, and words for every mark."""
+    """The page has a language, a title, one main heading, landmarks, a table with headers, and words for every sign."""
     text = page()
     reader = Reader(text)
     assert ("html", "lang", "en") in reader.attributes
@@ -224,7 +224,7 @@ def test_the_page_is_accessible():
 
 
 def test_prose_keeps_its_form():
-    """Headings, lists, tables, code and formulas of a Markdown cell are rendered, the same every time: no random name."""
+    """Headings, lists, tables, code and formulas of a Markdown cell are rendered, and rendering them again gives the same HTML."""
     prose = "# A\n\n- one\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n`code` and $x_1 < 2$"
     reader = Reader(text := page(prose=prose))
     assert {"h2", "li", "td", "code"} <= set(reader.tags)
@@ -236,12 +236,12 @@ def test_prose_keeps_its_form():
     "text", ["[" * 19_000, "*" * 19_000, "> " * 9_000 + "x", "`" * 19_000 + "x", "a" * 500_000, "![" * 9_000]
 )
 def test_prose_that_is_hard_on_the_parser_is_shown(text):
-    """Extreme nesting or length neither crashes nor hangs the page."""
+    """Extreme nesting or length neither crashes nor hangs the rendering."""
     assert "<main" in page(prose=text)
 
 
 def test_an_ungradable_notebook_says_why_and_that_it_is_no_zero():
-    """The student reads the reason, and that the notebook will be graded manually."""
+    """The page gives the reason, and says that this is not the same as zero points."""
     verdict, _ = graded(status="ungradable", reason="a.ipynb is <empty>.", exercises=())
     text = reason_page("A course", verdict)
     assert "a.ipynb is &lt;empty&gt;." in text
@@ -250,7 +250,7 @@ def test_an_ungradable_notebook_says_why_and_that_it_is_no_zero():
 
 
 def test_prose_by_the_megabyte_is_shown_and_not_read_as_markdown():
-    """Of a hundred and fifty text cells, only the first are rendered, and the others are shown as typed."""
+    """Of 150 long text cells, only the first few are rendered, and all others are shown as typed."""
     verdict, document = graded()
     hard = [{**nb_cell("markdown", f"{n}\n\n- a\n\n" + "a " * 9800), "id": f"hard{n}"} for n in range(150)]
     document["cells"] += hard
@@ -283,7 +283,7 @@ def test_an_answer_can_be_folded_away_and_nothing_else_acts():
 
 @pytest.mark.parametrize("path", sorted((ROOT / "source").glob("*/*.ipynb")), ids=lambda path: path.stem)
 def test_every_formula_of_the_course_is_rendered(path):
-    """No LaTeX and no markup of a notebook is shown raw."""
+    """No LaTeX or HTML of a notebook is shown as source text."""
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] == "markdown":
             html = re.sub(r"<(pre|code)\b.*?</\1>", "", str(prose("".join(cell["source"]))), flags=re.DOTALL)
@@ -298,7 +298,7 @@ def test_every_formula_of_the_course_is_rendered(path):
     ],
 )  # fmt: skip
 def test_a_formula_cannot_act(formula):
-    """MathML has no links, styles or classes, and text in it stays text."""
+    """A formula's MathML has no links, styles or classes, and text in it stays text."""
     reader = Reader(str(prose(f"${formula}$")))
     assert reader.tags[:2] == ["p", "math"]
     assert all(tag.startswith("m") for tag in reader.tags[1:])
@@ -307,5 +307,5 @@ def test_a_formula_cannot_act(formula):
 
 @pytest.mark.parametrize("formula", [r"\frac" * 150, "{" * 900, r"\newcommand{\a}{\a\a}\a", "x" * 1001, r"\left("])
 def test_a_formula_that_cannot_be_converted_is_shown_as_typed(formula):
-    """A student may type anything between two dollar signs."""
+    """If the text between two dollar signs cannot be converted, it is shown as typed."""
     assert f"<code>{formula}</code>" in str(prose(f"${formula}$"))

@@ -20,7 +20,7 @@ NASTY = "<script>alert(1)</script> $x$ \"quoted\" 'single' & `<b>code</b>`"
 
 
 def softmax_card(function, **more):
-    """Return the card for a softmax, as check() makes it."""
+    """Return the card that check() makes for a softmax function."""
     exercise = parse_examples(by_hand.chapter_data()).exercises["softmax"]
     [verdict] = replay({"softmax": exercise}, FunctionSubject("notebook", {"softmax": function}))
     return Card(verdict, points=4, **more)
@@ -38,7 +38,7 @@ def verdict(*checks, status="failed", score=0.0, message="", max_score=None):
 
 
 class Reader(HTMLParser):
-    """Collects the tags and words of a fragment, as a screen reader would."""
+    """A parser that collects the tags of a fragment and the words that a screen reader reads."""
 
     def __init__(self, fragment):
         super().__init__()
@@ -66,7 +66,7 @@ class Reader(HTMLParser):
 
 class TestText:
     def test_a_failing_exercise_reads_as_the_course_shows_it(self):
-        """The whole card, word by word: passed and failed checks, the case, the mistake, and the remaining exercises."""
+        """The card shows the passed and failed checks, the failing case, the mistake, and the checks that were not run."""
         assert card_text(softmax_card(by_hand.one_maximum, hints_left=2)) == (
             "softmax   1 of 3 points here, 1 more possible when it is graded\n"
             "  ✓ the example worked by hand\n"
@@ -86,7 +86,7 @@ class TestText:
         )
 
     def test_a_pass_is_praised_and_says_what_comes_next(self):
-        """There is one line of praise, the next exercise, and a note about hidden inputs. At the end, the chapter is done."""
+        """The card has one line of praise, the next exercise, and a note about hidden inputs. The last card says that the chapter is done."""
         text = card_text(softmax_card(by_hand.softmax, next_up="soft_lookup", hints_left=2))
         assert " ".join(text.split()).endswith(
             "Well done! All checks here pass. Next is soft_lookup. Grading also uses hidden inputs."
@@ -116,18 +116,18 @@ class TestText:
         ],
     )
     def test_the_first_line_says_how_far_it_is(self, outcome, card, line):
-        """Points are shown if there are any, and words otherwise."""
+        """The first line gives the points if there are any, and the state in words otherwise."""
         assert card_text(Card(outcome, **card)).splitlines()[0] == f"softmax   {line}"
 
     def test_a_quiz_promises_no_more_than_was_looked_at(self):
-        """Before the marks, a card says only that the answers are well formed, and nothing about hidden inputs."""
+        """Before a quiz is graded, its card says only that the answers are valid, and does not mention hidden inputs."""
         text = card_text(Card(verdict(check(), status="passed", score=1.0), well_formed_only=True))
         assert "Every question has a valid answer." in text
         assert "Well done" not in text
         assert "hidden inputs" not in text
 
     def test_no_line_is_wider_than_nbgrader_shows(self):
-        """However long the arrays and messages, `nbgrader validate` cuts nothing off."""
+        """Even long arrays and messages are broken into lines that `nbgrader validate` does not cut."""
         long = check("failed", reason="word " * 60, example=f"x = {np.arange(48.0).tolist()}\nf(x) gave  [1, 2]")
         lines = card_text(Card(verdict(long, message="advice " * 50, score=0.0), hints_left=3)).splitlines()
         assert len(lines) > 10
@@ -150,7 +150,7 @@ class TestText:
         assert "✗ two\n      The same as above." in text
 
     def test_a_hint_is_numbered(self):
-        """A hint has its number and the total. A small table or code in it keeps its lines."""
+        """A hint shows its number and the total number of hints. A small table or code in it keeps its lines."""
         assert hint_text(HintCard("softmax", 2, 3, "Look at it.")) == "softmax   hint 2 of 3\n  Look at it."
         text = hint_text(HintCard("softmax", 1, 1, "See:\n\n    x = 1\n    y = 2\n\nThen think."))
         assert "\n      x = 1\n      y = 2\n" in text
@@ -173,12 +173,12 @@ class TestText:
         ]
 
     def test_a_check_waits_only_for_one_that_is_there(self):
-        """If no check above failed, because no function was found, nothing is said about waiting."""
+        """If a check was not run because no function was found, the card does not say that it waits for another check."""
         card = Card(verdict(check("not_tried"), status="error", message="There is no softmax."), graded=True)
         assert card_text(card) == "softmax   0 of 1 point, not found\n  There is no softmax.\n  · a check"
 
     def test_checks_that_wait_for_the_same_one_share_a_row(self):
-        """The row names that check, and says how many points depend on it. Other checks wait for the first failed check."""
+        """The row names the check that they wait for, and says how many points depend on it. Other checks wait for the first failed check."""
         failed, second = check("failed", "an example"), check("failed", "another")
         waiting = [check("not_tried", f"later {n}", waits_for="another") for n in (1, 2)]
         told = verdict(check(), failed, second, waiting[0], check("not_tried", "last"), waiting[1])
@@ -211,7 +211,7 @@ class TestText:
         assert "<details class=\"ag-more\"><summary>two</summary><p>'b'" in unescape(card_html(Card(told)))
 
     def test_a_brief_card_opens_the_first_failed_check(self):
-        """The other failed checks are folded, and the last row is for those that pass."""
+        """All other failed checks are folded, and the last row counts the checks that pass."""
         checks = [check(), check("failed", "one", reason="first"), check("failed", "two", reason="second"), check()]
         html = card_html(Card(verdict(*checks), graded=True, brief=True))
         assert "one<p>first</p>" in html
@@ -249,13 +249,13 @@ class TestText:
     ],
 )
 def test_a_standing_is_true_of_the_checks(outcome, words):
-    """The status is also right if a check without points passes and no points are earned, and if some checks wait."""
+    """The status depends on which checks pass or fail, and not on the points. Checks that were not run do not count as failed."""
     assert status_text(outcome) == words
 
 
 class TestRemarks:
     def test_a_comment_takes_the_message_and_the_note(self):
-        """The message is unchanged, followed by the note once."""
+        """The comment has the message without the note, followed by the note."""
         told = replace(verdict(check("failed"), message="A note.\nYou misread it."), follow_through="A note.")
         assert [text for _, text in summary_blocks(told)] == ["You misread it.", "A note."]
 
@@ -272,7 +272,7 @@ class TestRemarks:
         ]
 
     def test_without_a_message_it_names_the_first_check(self):
-        """A title may be disclosed if nothing else is. A passed check has no message."""
+        """Without a message, the comment names the first failed check. If all checks pass, there is no comment."""
         told = summary_blocks(verdict(check(), check("failed", "b"), check("failed", "c")))
         assert told == [("prose", "This check fails: b.")]
         assert summary_blocks(verdict(check(), status="passed")) == []
@@ -332,7 +332,7 @@ class TestHtml:
         assert "<code>hint(&quot;softmax&quot;)</code>" in html
 
     def test_text_and_html_say_the_same(self):
-        """Both forms contain everything."""
+        """Every line of the text card is also in the HTML card."""
         for function in (by_hand.softmax, *by_hand.MESSAGES):
             card = softmax_card(function, hints_left=1, next_up="mean_of")
             heard = Reader(card_html(card)).text

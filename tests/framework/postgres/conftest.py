@@ -24,7 +24,7 @@ def programs():
 
 
 class Server:
-    """A PostgreSQL server with its data and its socket in ``folder``. It refuses to run as root, so another user runs it."""
+    """A PostgreSQL server with its data and its socket in ``folder``. PostgreSQL refuses to run as root, so root starts it as another user."""
 
     def __init__(self, folder, tools):
         self.folder, self._tools = folder, tools
@@ -52,7 +52,7 @@ class Server:
 
     @cached_property
     def tables(self):
-        """The name of a database in which nbgrader has made its tables."""
+        """The name of a database in which nbgrader has created its tables."""
         url = self.database()
         make_empty(url)
         return make_url(url).database
@@ -69,7 +69,7 @@ class Server:
 
 @pytest.fixture(scope="session")
 def server():
-    """A PostgreSQL server, stopped and removed when the tests are done."""
+    """Start a PostgreSQL server, and stop and remove it when the tests are done."""
     tools = programs()
     if tools is None:
         pytest.skip("No PostgreSQL is installed here (Debian: apt-get install postgresql), so none can be started.")
@@ -89,7 +89,7 @@ def book(server, request):
 
 @pytest.fixture
 def course(tmp_path, book):
-    """The mini course, with its gradebook in PostgreSQL."""
+    """Return the mini course, with its gradebook in PostgreSQL."""
     made = copy_course(tmp_path / "mini", config=f"\nc.CourseDirectory.db_url = {book!r}\n")
     (made.root / made.secret_file).write_text("the secret of this course\n")
     return made

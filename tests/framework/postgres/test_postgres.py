@@ -38,7 +38,7 @@ from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, document, 
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
-# The program of one writer: enter the marks of some students in three transactions.
+# The program of one writer, which enters the marks of 30 students in three transactions.
 WRITE = """
 import sys
 from pathlib import Path
@@ -74,7 +74,7 @@ def rows(url):
 
 @pytest.mark.new_book
 def test_two_graders_at_once_lose_and_double_nothing(course, book, tmp_path):
-    """Two `autograder grade` on two machines enter overlapping students into one new gradebook, with the same result as one run."""
+    """Two simultaneous runs of `autograder grade` enter overlapping students into a new gradebook, with the same result as one run."""
     students = [f"s{number}" for number in range(6)]
     for number, student in enumerate(students):
         code = {**RIGHT, "quiz_ch1_units": f"# {student}\n" + RIGHT["quiz_ch1_units"]}
@@ -186,7 +186,7 @@ def test_nbgrader_itself_reads_the_marks(course, tmp_path):
 
 
 def test_an_unchanged_class_is_passed_over(course, book):
-    """Unchanged entries in PostgreSQL are kept, and changed ones are entered again."""
+    """Unchanged entries in PostgreSQL are kept, and entries that were changed there are entered again."""
     jobs = [
         Job(hand_in(course, student, document(course, **{**RIGHT, **own})), student, CHAPTER)
         for student, own in {"ada": {}, "bob": {"to_kelvin": WRONG_SIGN}, "eve": {}}.items()
@@ -209,7 +209,7 @@ def test_an_unchanged_class_is_passed_over(course, book):
 
 
 def test_turns_are_taken(book):
-    """While one writer has the lock, no other begins. The next one begins when the first has ended, even with an error."""
+    """While one writer has the lock, no other writer begins. The next writer begins when the first has ended, even with an error."""
     order = []
 
     def second():

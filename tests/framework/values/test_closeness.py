@@ -47,7 +47,7 @@ def test_two_outcomes_are_equal_only_as_answers(left, right, same):
     ],
 )
 def test_numbers_are_an_array_whatever_holds_them(value, numbers):
-    """Lists of numbers or of arrays are converted, and so are integers that are too large for NumPy."""
+    """Lists of numbers or of arrays are converted to arrays, and so are integers that are too large for NumPy."""
     assert as_array(value).dtype.kind in "bif"
     np.testing.assert_array_equal(as_array(value), numbers)
 
@@ -56,12 +56,12 @@ def test_numbers_are_an_array_whatever_holds_them(value, numbers):
     "value", [None, "a", ["a", 1.0], [1, None], [[1], [1, 2]], {"a": 1}, [{}], [ROWS, [["a", "b"]] * 2]]
 )
 def test_what_is_not_all_numbers_is_no_array(value):
-    """A list that contains a string, None or a row of another length is not an array of numbers."""
+    """A list that contains a string, None or rows of different lengths is not converted to an array of numbers."""
     assert as_array(value) is None
 
 
 def test_one_long_text_is_not_given_to_every_part():
-    """NumPy would make eight thousand empty strings as long as the longest one, which takes two gigabytes."""
+    """One long string in a list does not take gigabytes, although NumPy would make every string as long as the longest."""
     tracemalloc.start()
     try:
         assert as_array(["x" * 65536] + [""] * 8000) is None
@@ -72,7 +72,7 @@ def test_one_long_text_is_not_given_to_every_part():
 
 
 def test_closeness_is_numpys():
-    """The fast comparison agrees with ``np.isclose``, also for infinities, NaN and other dtypes."""
+    """The fast comparison agrees with ``np.isclose``, even for infinities, NaN and other dtypes."""
     values = [0.0, -0.0, 1.0, 1.0 + 1e-6, 1.0 + 1e-4, -1.0, 1e300, np.inf, -np.inf, np.nan, 5e-7]
     found, expected = (a.ravel() for a in np.meshgrid(values, values))
     assert (close(found, expected, 1e-5, 1e-6) == np.isclose(found, expected, 1e-5, 1e-6, equal_nan=True)).all()

@@ -81,8 +81,8 @@ def test_the_sentence_fits_what_is_asked_for(found, right, words):
         ((ROWS, ROWS[0]), (ROWS, ROWS[0]), None),
         ([ROWS, ROWS[0]], (ROWS, ROWS[0]), None),  # a list of two counts as a pair
         (np.stack([ROWS, ROWS]), (ROWS, ROWS), None),  # and so does an array with parts of the same shapes
-        (ROWS, (ROWS, ROWS), "type"),  # but not an output with two rows
-        (np.array([1.0, 0.0]), np.array([True, False]), "dtype"),  # indexing with zeros and ones means something else
+        (ROWS, (ROWS, ROWS), "type"),  # but one array with two rows does not
+        (np.array([1.0, 0.0]), np.array([True, False]), "dtype"),  # zeros and ones select other entries than booleans
         (np.array([True, False]), np.array([True, False]), None),
         (np.array([np.nan, 1.0]), np.array([np.nan, 1.0]), None),  # a NaN is right if it is expected
         (np.array([1.0, np.nan]), np.array([1.0, 2.0]), "nan"),
@@ -91,13 +91,13 @@ def test_the_sentence_fits_what_is_asked_for(found, right, words):
     ],
 )
 def test_what_passes_for_what(found, right, kind):
-    """Shapes, pairs, masks, NaN and dictionaries are compared exactly as requested."""
+    """Each value is accepted or rejected by the rules for shapes, pairs, masks, NaN and dictionaries."""
     finding = matches(found, right)
     assert (finding.kind if finding else None) == kind
 
 
 def test_the_wrong_half_of_a_pair_is_named():
-    """A student reads which of the two parts is wrong."""
+    """The message says which of the two parts is wrong."""
     assert matches((ROWS, ROWS[1]), (ROWS, ROWS[0])).reason.startswith("The second part differs")
 
 
@@ -120,7 +120,7 @@ def test_two_lines_that_differ_look_different(right):
 
 
 def test_more_digits_only_where_they_are_needed():
-    """Four digits are read more easily than seventeen."""
+    """Four digits are shown if they are enough to tell the numbers apart."""
     told = describe_failure(matches(np.array([1 / 3]), np.array([2 / 3])), call="f(x)")
     assert "[0.3333]" in told
     assert "[0.6667]" in told
@@ -141,13 +141,13 @@ def test_what_is_shown_of_a_value_is_short():
 
 
 def shown(found, right):
-    """Return what a message shows of two arrays."""
+    """Return the excerpts of two arrays that a message shows."""
     lines = describe_failure(matches(found, right), call="f(x)", with_reason=False).splitlines()
     return tuple(line.split("  ", 1)[1].strip() for line in lines)
 
 
 def test_long_arrays_are_shown_from_the_first_entry_beyond_tolerance_on():
-    """A larger difference further on does not matter, and neither does rounding before it."""
+    """The excerpt starts at the first entry that is not within tolerance, even if a later difference is larger."""
     right = np.arange(400.0).reshape(2, 200)
     found = right + 1e-9
     found[0, 17], found[1, 198] = 17.5, 1e6
@@ -188,7 +188,7 @@ def test_a_property_of_a_long_array_is_shown_where_it_fails(name, value, options
 
 
 def test_a_list_stands_for_an_array_unless_lists_are_refused():
-    """``lists=False`` also refuses a list as a part of a pair, and a tuple of numbers instead of an array."""
+    """With ``lists=False``, a list or a tuple instead of an array is rejected, even as a part of a pair."""
     right = np.array([1.0, 2.0])
     for found in ([1.0, 2.0], (1.0, 2.0)):
         assert matches(found, right) is None
@@ -204,7 +204,7 @@ def test_a_list_stands_for_an_array_unless_lists_are_refused():
 
 
 def test_numbers_may_be_off_by_a_share_of_the_largest_beside_them():
-    """If large numbers cancel, a small difference is rounding. Each part of a pair has its own largest number."""
+    """With ``of_largest``, a difference that is small compared with the largest number is accepted. Each part of a pair has its own largest number."""
     right = (np.array([1e6, 1e-3]), np.array([0.5, 0.5]))
     assert matches((right[0] + 0.005, right[1]), right) is not None
     assert matches((right[0] + 0.005, right[1]), right, of_largest=1e-8) is None

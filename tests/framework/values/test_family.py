@@ -54,11 +54,11 @@ def test_equal_is_what_checks_say(name):
 
 @pytest.mark.parametrize("name", sorted(VALUES.keys() - {"an array of pandas"}))  # it is sent as a list
 def test_a_value_is_itself(name):
-    """Each value equals itself and its copy, has the same identity as the copy, and can be shown."""
+    """Each value equals itself and its copy, has the same fingerprint as the copy, and can be shown."""
     value = VALUES[name]
     assert equal(value, value)
     assert equal(copy_value(value), value)
-    if name != "objects":  # arrays of objects are the same only if their objects are
+    if name != "objects":  # arrays of objects have the same fingerprint only if they contain the same objects
         assert fingerprint(copy_value(value)) == fingerprint(value)
     assert show(value)
     assert source(value)
@@ -93,7 +93,7 @@ def test_an_array_of_floats_is_compared_at_tolerance():
 
 
 def test_a_whole_number_beyond_numpy_is_compared():
-    """A float is compared with such a number within tolerance, also in a list, and a difference gets a message."""
+    """A float is compared within tolerance with an integer that is too large for NumPy, even in a list. A difference gets a message."""
     assert matches(float(math.factorial(25)), math.factorial(25)) is None
     assert matches([float(math.factorial(25))], [math.factorial(25)]) is None
     with pytest.raises(CheckFailed, match=r"It is 6\.204e\+23 instead of 1\.551e\+25\."):
@@ -104,7 +104,7 @@ def test_a_whole_number_beyond_numpy_is_compared():
 
 
 def test_two_answers_are_the_same_whichever_is_expected():
-    """A mistake is named only if its answer could replace the student's, so True is not 1, and a Series is not an array."""
+    """Diagnosis treats two answers as the same only if each could replace the other, so True is not 1, and a Series is not an array."""
     pairs = [
         (np.array([True, False]), np.array([1, 0])),
         (pd.Series([1.0, 2.0]), np.array([1.0, 2.0])),
@@ -119,7 +119,7 @@ def test_two_answers_are_the_same_whichever_is_expected():
 
 
 def test_an_expected_value_that_cannot_cross_is_the_authors_error():
-    """A check cannot compare anything with such a value, but diagnosis can."""
+    """A check cannot compare anything with a value that cannot leave a student's process, but diagnosis can."""
     with pytest.raises(CourseError, match="cannot leave a student's process"):
         matches([1], [Opaque("Thing")])
     assert equal([Opaque("Thing")], [Opaque("Thing")])

@@ -76,7 +76,7 @@ LINES = "to be\nor not\n"
     ids=lambda value: paste("x", value) if not hasattr(value, "__next__") else "iterator",
 )  # fmt: skip
 def test_where_two_values_first_differ_is_said(found, right, words):
-    """A message gives the place, the value and the expected value, missing or extra items, and types if only these differ."""
+    """Depending on the difference, a message gives the position and both values, the missing or extra items, or the types."""
     found = found if "Opaque" in repr(found) else normalize_result(found)
     finding = matches(found, normalize_result(right))
     assert finding.reason.endswith(words) if words.startswith(":") else finding.reason == words
@@ -131,7 +131,7 @@ def test_the_same_value_in_another_dress_is_right(found, right, options):
     ids=lambda value: paste("x", value) if not hasattr(value, "__next__") else "iterator",
 )  # fmt: skip
 def test_order_and_type_count_where_they_are_asked_for(found, right, options, words):
-    """``order=`` and ``exact_type=True`` are options of ``assert_matches``."""
+    """The option ``order=`` decides whether the order counts, and with ``exact_type=True`` the type counts."""
     assert matches(normalize_result(found), normalize_result(right), **options).reason == words
 
 
@@ -150,7 +150,7 @@ def test_what_is_pasted_makes_the_same_value(value):
 
 
 def test_long_values_are_described_and_shown_where_they_differ():
-    """A value that is too long to paste is described. Long lists show one item, and long strings a few characters."""
+    """A value that is too long to paste is described. If long values differ, only one item of a list or a few characters of a string are shown."""
     assert paste("x", "ab" * 300) == f"x is a string of 600 characters that starts with '{'ab' * 30}'…"
     assert paste("x", list(range(300))).startswith("x is a list of 300 items that starts with [0, 1, 2,")
     right = {n: [n] for n in range(100)}
@@ -164,7 +164,7 @@ def test_long_values_are_described_and_shown_where_they_differ():
 
 @pytest.mark.parametrize("right", [Opaque("Stack"), ["a", Opaque("Stack")], {"a": Opaque("Stack")}])
 def test_a_right_answer_that_cannot_cross_is_said_to_the_author(right):
-    """A check cannot compare any value with such an answer. Diagnosis, which only distinguishes answers, can."""
+    """A check cannot compare any value with an answer that cannot leave a student's process. Diagnosis, which only distinguishes answers, can."""
     with pytest.raises(
         CourseError, match="The correct answer is of type Stack, which cannot leave a student's process"
     ):

@@ -90,7 +90,7 @@ OTHER = {
 
 @pytest.mark.parametrize(("found", "right", "options"), SAME.values(), ids=SAME.keys())
 def test_what_does_not_count_is_let_go(found, right, options):
-    """Differences that do not count are accepted."""
+    """Tables are equal if they differ only in details that do not count or that an option ignores."""
     assert_matches(found, right, **options)
 
 
@@ -104,7 +104,7 @@ def test_what_is_wrong_is_said(sentence, case):
 
 
 def test_both_tables_are_shown_as_pandas_prints_them():
-    """Tables are shown below each other. Long tables show the rows around the first difference."""
+    """Tables are shown below each other. Of long tables, only the rows around the first difference are shown."""
     with pytest.raises(CheckFailed) as failed:
         assert_matches(put(NAMED, "a", "mean", 2.5), NAMED, call="f(table)", table=TABLE)
     lines = [line.rstrip() for line in failed.value.example.split("\n")]
@@ -121,7 +121,7 @@ def test_both_tables_are_shown_as_pandas_prints_them():
 
 
 def test_what_is_shown_is_bounded():
-    """Rows, columns and strings are cut. A string that looks like a number is quoted."""
+    """The rows, columns and strings of a large table are cut. A string that looks like a number is quoted."""
     wide = pd.DataFrame([[0.5] * 40] * 3000).assign(text="x" * 5000)
     assert len(show(wide)) < 3000
     assert show(wide).endswith("… and 2,988 more rows")
@@ -139,7 +139,7 @@ PASTED = [
 
 @pytest.mark.parametrize("value", PASTED, ids=range(len(PASTED)))
 def test_a_table_is_ready_to_paste(value):
-    """The line creates the same table again, including dtypes and labels."""
+    """The pasted line creates the same table again, including dtypes and labels."""
     names = {"pd": pd, "np": np}
     exec(paste("table", value), names)  # noqa: S102 - our own text
     assert_matches(names["table"], value, column_order=True, names=not isinstance(value, pd.Index), dtypes=False)
@@ -147,7 +147,7 @@ def test_a_table_is_ready_to_paste(value):
 
 
 def test_a_large_table_is_described():
-    """The message gives its size and its first rows."""
+    """A large table is described by its size and its first rows."""
     assert paste("table", LONG).split("\n")[0] == "table is a DataFrame of 100 rows and 2 columns that starts with"
     assert len(paste("table", LONG).split("\n")) == 5
 

@@ -1,4 +1,4 @@
-"""Tests of the audit: it finds problems of a bad check file and reports them."""
+"""Tests of the audit, which finds and reports the problems of a bad check file."""
 
 import json
 import sys
@@ -19,13 +19,13 @@ from tests.support.mini import CHAPTER, WRONG_SIGN, change, copy_course, documen
 
 
 def audited(course, name):
-    """Return the audit of one exercise."""
+    """Return the audit of the first chapter and of its exercise ``name``."""
     [report] = audit(course, ["ch1_units"])
     return report, next(e for e in report.exercises if e.name == name)
 
 
 def test_an_author_hears_of_a_mistake_that_cannot_be_named(course, monkeypatch):
-    """An audit ends with the error. In a class, such an error costs no marks, so nobody would notice it."""
+    """An error while a mistake is named ends the audit. In grading, such an error costs no marks, so nobody would notice it."""
 
     def fails(*_args):
         raise OverflowError("int too large to convert to float")
@@ -96,7 +96,7 @@ SHARE = "the visible checks detect 66.7% of the misconceptions. The target is 97
 
 
 def test_a_mistake_that_hears_well_done_until_it_is_graded_is_found_out(course):
-    """The misconception is listed, with the author's reason if there is one. An unneeded reason is reported too."""
+    """A misconception that only hidden checks detect is listed with the author's reason, if any. An unneeded reason is reported too."""
     report, found = audited(course, "mean_kelvin")
     assert (found.missed_by_visible, report.misconceptions_visible, report.ok) == ({}, 1.0, True)
     checks = course.checks("ch1_units")
@@ -118,7 +118,7 @@ def test_a_mistake_that_hears_well_done_until_it_is_graded_is_found_out(course):
 
 
 def test_the_page_and_the_table_say_what_was_found(course):
-    """Both describe the missed targets."""
+    """The page and the table both describe the missed targets."""
     change(course.checks("ch1_units"), "student.to_kelvin(x), reference", "reference.to_kelvin(x), reference")
     [report] = audit(course, ["ch1_units"])
     assert "falls short" in str(report)
@@ -128,7 +128,7 @@ def test_the_page_and_the_table_say_what_was_found(course):
 
 
 def test_the_command_prints_json_and_nothing_else(course):
-    """``autograder audit --json`` is for programs, and its exit status says whether the targets are met."""
+    """``autograder audit --json`` prints only JSON, and its exit status says whether the targets are met."""
     done = python("-m", "autograder", "audit", "ch1_units", "--json", cwd=course.root)
     [report] = json.loads(done.stdout)
     assert report["chapter"] == "ch1_units"
@@ -138,13 +138,13 @@ def test_the_command_prints_json_and_nothing_else(course):
 
 
 def sample(x, axis=-1):
-    """Something to mutate."""
+    """Return the shares of ``x`` along ``axis``, minus 1."""
     total = x.sum(axis=axis, keepdims=True)
     return x / total - 1
 
 
 def test_mutants_differ_from_the_original_by_one_change_and_run():
-    """Operators, axes, reductions, dropped keywords and dropped calls are all among them, and the labels stay the same."""
+    """Mutants change operators, axes and reductions and drop keywords and calls. A second run gives the same labels."""
     mutants = mutants_of(sample, "sample")
     labels = " ".join(m.label for m in mutants)
     for change_made in ("x / total", "keepdims", ".mean(", "axis=0", "x.sum"):
@@ -162,7 +162,7 @@ def test_mutants_differ_from_the_original_by_one_change_and_run():
 
 
 def column(x):
-    """Something that becomes nonsense without its call."""
+    """Return something that becomes nonsense if the call of ``max`` is dropped."""
     return np.max([x, x], axis=0)[..., None]
 
 
@@ -173,7 +173,7 @@ def test_nonsense_among_the_mutants_is_made_in_silence(recwarn):
 
 
 def test_a_class_shows_the_author_what_no_misconception_explains(course):
-    """Two students with the same unknown mistake form one group with their code. Known mistakes are not listed."""
+    """Two students with the same unknown mistake form one group, which shows their code. Known mistakes are not listed."""
     ada = "def to_kelvin(celsius):\n    return celsius + 300.0"
     bo = "def to_kelvin(c):\n    # another hand, the same mistake\n    return 300.0 + c"
     for student, code in (("ada", ada), ("bo", bo), ("cy", WRONG_SIGN)):
@@ -195,7 +195,7 @@ def test_a_students_code_is_printed_without_escapes(tmp_path):
 
 
 def test_mistakes_of_one_line_and_kind_are_one_group(tmp_path):
-    """Their answers differ because of a number, but the line and the kind of mistake are the same."""
+    """Mistakes that differ only in a number form one group, because the line and the kind of mistake are the same."""
     course = copy_course(tmp_path / "mini", config="c.Course.locate_seconds = 30\n")
     codes = {"ada": "return celsius + 300.0", "bo": "return celsius + 27.315", "cy": "return celsius * 273.15"}
     for student, line in codes.items():
@@ -208,7 +208,7 @@ def test_mistakes_of_one_line_and_kind_are_one_group(tmp_path):
 
 
 def test_the_share_of_mistakes_whose_line_is_found_is_told_when_asked(course):
-    """Mutants and misconceptions without their names are located, by exercise and in total: in text, JSON and page."""
+    """The audit reports how many mutants and unnamed misconceptions it locates, per exercise and in total, as text, JSON and HTML."""
     [report] = audit(course, ["ch1_units"], mutants=False, draws=1, locate=True)
     places = report.places
     assert places.mutants_located == places.correct == 11
@@ -221,7 +221,7 @@ def test_the_share_of_mistakes_whose_line_is_found_is_told_when_asked(course):
 
 
 def test_a_line_that_is_not_the_one_is_counted_as_untrue():
-    """A mutant whose changed line is not among the reported ones counts as located, but not correctly."""
+    """A mutant counts as located incorrectly if its changed line is not among the reported lines."""
     mutant = FaultySolution("mutant", "f: one", "", changed=(2,))
     found = [counted(mutant, Located(places, "axis", 1)) for places in ((("f", 2),), (("f", 3),))]
     together = LocalizationStats.total([*found, counted(mutant, None)])

@@ -18,7 +18,7 @@ from tests.support.mini import CHAPTER, change, copy_course
 
 @pytest.fixture(scope="module")
 def report():
-    """An audit of the mini course."""
+    """Return an audit of the mini course."""
     course = load_course(Path(__file__).parents[3] / "fixtures" / "mini_course")
     [found] = audit(course, [CHAPTER], mutants=False, draws=1)
     return found
@@ -26,17 +26,17 @@ def report():
 
 @pytest.fixture
 def course(tmp_path):
-    """A copy of the mini course that a test may change."""
+    """Return a copy of the mini course that a test may change."""
     return copy_course(tmp_path / "mini")
 
 
 def append(path, more="\n# another line\n"):
-    """Append text to a file of the course."""
+    """Return a change that appends ``more`` to a file of the course."""
     return lambda root, _monkeypatch: (root / path).write_text((root / path).read_text() + more)
 
 
 def new(path):
-    """Add a new file to the course."""
+    """Return a change that adds a file to the course."""
     return lambda root, _monkeypatch: (root / path).write_text("RATE = 2\n")
 
 
@@ -54,7 +54,7 @@ def another_framework(root, monkeypatch):
 
 
 def another_secret(_root, monkeypatch):
-    """Change the secret, so that other hidden inputs are drawn."""
+    """Change the secret, so that different hidden inputs are drawn."""
     monkeypatch.setenv(VARIABLE, "another")
 
 
@@ -85,7 +85,7 @@ def prose(root, _monkeypatch):
     ],
 )
 def test_what_a_proof_depends_on_takes_it_back(course, report, monkeypatch, changed, holds):
-    """Changes of prose keep the cached audit. Changes of anything that the audit reads, runs or draws from do not."""
+    """A cached audit stays valid if only prose changes, but not if anything changes that the audit reads, runs or draws from."""
     CachedAudit(course, CHAPTER, (True, 20)).save(report)
     assert CachedAudit(course, CHAPTER, (True, 20)).load() == report
     changed(course.root, monkeypatch)
@@ -95,14 +95,14 @@ def test_what_a_proof_depends_on_takes_it_back(course, report, monkeypatch, chan
 
 @pytest.mark.parametrize("found", [{"rejected": {"by_hand": "it took too long"}}, {"misdiagnosed": {"wrong_sign": ""}}])
 def test_what_falls_short_is_not_kept(course, report, found):
-    """On a busy machine, slowness alone may reject a right solution or prevent a diagnosis. So the next release tries again."""
+    """An audit is not cached if it rejects a right solution or misses a diagnosis, because a busy machine may be the only reason."""
     exercise = dataclasses.replace(report.exercises[0], **found)
     CachedAudit(course, CHAPTER).save(dataclasses.replace(report, exercises=(exercise, *report.exercises[1:])))
     assert CachedAudit(course, CHAPTER).load() is None
 
 
 def test_a_broken_file_is_no_proof(course, report):
-    """A truncated file, or one of another version, is ignored."""
+    """A truncated cache file is ignored, and so is a cache file from another version."""
     CachedAudit(course, CHAPTER).save(report)
     path = course.state("audit", f"{CHAPTER}.json")
     for text in (path.read_text()[:-20], path.read_text().replace('"hardcoded"', '"by_head"'), "[]"):
@@ -111,7 +111,7 @@ def test_a_broken_file_is_no_proof(course, report):
 
 
 def test_a_second_release_rehearses_the_notebook_and_measures_no_check(course):
-    """After a change of prose the validation is reused, with a message. A failing cell is still found."""
+    """If only prose has changed, the cached audit is reused and a message says so. A failing cell is still found."""
     first = validate(course, CHAPTER, mutants=False)
     assert first.refused == ""
     assert "unchanged" not in str(first.notes)

@@ -1,4 +1,4 @@
-"""Tests of numbers in misconception messages: shown by the student's answers, part of an example, or unsupported."""
+"""Tests of numbers in misconception messages: each is shown by the student's answers, is part of an example, or is unsupported."""
 
 import numpy as np
 import pytest
@@ -26,12 +26,12 @@ CARD = "x = np.array([[1.0, 3.0]])\nf(x) gave  [0.3333, 1]\nit should be  [0.25,
     ],
 )
 def test_a_number_is_shown_or_an_example_or_worked_out(message, fine):
-    """A number in the student's case may be rounded in the message. A computed number must be right."""
+    """A message may round a number from the student's case. A calculation in the message must be right."""
     assert (unsupported_numbers(message, CARD) == []) == fine
 
 
 def test_the_sentence_that_claims_too_much_is_named():
-    """Other sentences of the message are not reported."""
+    """Only the sentence with the unsupported number is reported."""
     assert unsupported_numbers("You went down. It is 7 there! Why?", CARD) == ["It is 7 there!"]
     assert unsupported_numbers("It is 7 there.", CARD, constants=[7.0]) == []
 
@@ -42,7 +42,7 @@ def off_by(x):
 
 
 def test_constants_are_read_and_changed():
-    """Numbers in a function's body are found, integers as integers."""
+    """Constants in a function's body are found and can be replaced."""
     assert constants_of(off_by) == {3.0, 0.5}
     assert replace_constant(off_by, 3, 4)(1) == 4.5
     assert replace_constant(off_by, 0.5, 0.25)(np.ones(1)) == 3.25
@@ -54,7 +54,7 @@ def test_constants_are_read_and_changed():
     ids=["shown by the answers", "nobody could tell"],
 )
 def test_a_constant_that_the_answers_fix_may_be_named(course, code, claimed):
-    """These answers show that 300 was added. If another number gives the same answers, only the author knows the number."""
+    """A message may name 300 if the answers show that 300 was added. If another number gives the same answers, the audit reports the claim."""
     wrong = course.root / f"solutions/misconceptions/{CHAPTER}.py"
     text = f'\n\n@misconceptions_of("to_kelvin")\ndef another_offset(celsius):\n    """You added 300 to it."""\n    {code}\n'
     wrong.write_text(wrong.read_text() + text)

@@ -30,7 +30,7 @@ def declared(course):
 
 
 def measured(course):
-    """Return the coverage of the first exercise of the mini course."""
+    """Return the category coverage and the fault coverage of the mini course's first exercise."""
     checks = load_checks(course, "ch1_units")
     return FaultModel(dataclasses.replace(checks, shrinks=False), "to_kelvin").measure(programs=True)
 
@@ -45,12 +45,12 @@ def test_every_class_of_faults_loses_marks(declared):
 
 
 def test_results_remembered_by_array_need_a_check_of_purity(declared):
-    """Only `pure` calls a function again with the same array object and other numbers in it."""
+    """Only `pure` calls a function twice with the same array object and changes the numbers in it between the calls."""
     assert measured(declared)[1].survivors == ("state: by id",)
 
 
 def test_a_gap_is_named(declared):
-    """Without the check of every category, no call has an array in Fortran's order."""
+    """Without the check of every category, no call passes an array in Fortran order."""
     change(declared.checks("ch1_units"), EVERY_KIND, "    test_care = pure(points=0.5)")
     kinds, faults = measured(declared)
     assert "celsius: in Fortran's order" in kinds.missing
@@ -90,7 +90,7 @@ def test_a_covering_ends_with_inputs_that_differ_in_one_argument(declared):
 
 
 def test_categories_have_different_names(declared):
-    """Each name belongs to one category, because ``exclude`` uses names."""
+    """Each name belongs to only one category, because ``exclude`` identifies categories by their names."""
     names = [c.name for c in categories_of(load_checks(declared, "ch1_units").specs["to_kelvin"].takes)]
     assert len(names) == len(set(names))
 
@@ -98,7 +98,7 @@ def test_categories_have_different_names(declared):
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("shape", [(5,), (3, 4), (2, 3, 4)])
 def test_an_array_is_copied_into_an_order_of_memory(layout, shape):
-    """The numbers stay the same, and the memory order is the requested one, if the array can have that order."""
+    """The copy has the same numbers. It has the requested memory order if its shape allows that order."""
     array = np.arange(np.prod(shape), dtype=float).reshape(shape)
     found = in_layout(array, layout)
     np.testing.assert_array_equal(found, array)

@@ -1,4 +1,4 @@
-"""Tests of mirror images of misconceptions: a message that is right for one of them is wrong for the other."""
+"""Tests of mirror images of misconceptions: a message that is right for a misconception may be wrong for its mirror image."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ def only_the_first(celsius):
 
 
 def test_a_misconception_needs_a_call_that_separates_it_from_its_mirror_image(course):
-    """With one entry, the first entry is also the last. With two entries, only one of the two names fits."""
+    """In an array with one entry, the first entry is also the last. An array with two entries separates the misconception from its mirror image."""
     path = course.root / "solutions" / "misconceptions" / f"{CHAPTER}.py"
     path.write_text(path.read_text() + FIRST)
     [gap] = unseparated(load_checks(course, CHAPTER), "to_kelvin")
@@ -43,7 +43,7 @@ def mistaken(q, k):
 
 
 def test_mirror_images_exchange_roles_ends_axes_and_offsets():
-    """Each mirror image has one change. The size of an axis has no opposite."""
+    """Each mirror image makes one change. An index into ``shape`` stays as it is."""
     assert {image.label.removeprefix("mistaken: ") for image in mirror_images(mistaken, "mistaken")} == {
         "q and k swapped",
         "`(q * k).sum(axis=-1)` → `(q * k).sum(axis=-2)`",

@@ -41,7 +41,7 @@ AUDITS = [
 
 
 class _Document(HTMLParser):
-    """Collects tags with their attributes, and the text between them without line breaks."""
+    """A parser that collects tags with their attributes, and the text between tags without line breaks."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Mutants that only reorder rows, in an exercise whose checks ignore the order of rows."""
+"""Tests of mutants that only reorder the rows of a table, if the checks ignore the order of rows."""
 
 import pytest
 
@@ -29,7 +29,7 @@ class TestTotals:
 
 @pytest.mark.parametrize("options", ["row_order=False", "index=False"])
 def test_another_order_of_rows_is_right_if_rows_may_be_in_any_order(tmp_path, options):
-    """The mutant is equivalent if the checks ignore the order, and killed otherwise. No other mutant becomes equivalent."""
+    """A mutant that only reorders rows is equivalent if the checks ignore the order of rows. Otherwise it is killed."""
     files = {"solutions/ch1.py": SOLUTION, "tests/chapters/test_ch1.py": CHECKS.replace("OPTIONS", options)}
     [report] = audit(
         course_of(tmp_path, "ch1", files, imports="import pandas as pd", packages=("numpy", "pandas")), ["ch1"]

@@ -1,4 +1,4 @@
-"""Tests of the misconceptions that an audit suggests: with a message, each is accepted unchanged."""
+"""Tests of the misconceptions that an audit suggests: once the author adds a message, each is accepted without other changes."""
 
 import json
 import re
@@ -21,7 +21,7 @@ CHAPTER = "ch1_shares"
 CHECKS = f"tests/chapters/test_{CHAPTER}.py"
 WRONG = f"solutions/misconceptions/{CHAPTER}.py"
 
-# An exercise whose reference has a helper, a constant and an import, and whose hidden check looks at the shape alone.
+# The reference of this exercise uses a helper, a constant and an import. The exercise's hidden check compares only the shape.
 REFERENCE = '''
 
 import numpy as np
@@ -58,7 +58,7 @@ class TestRaised:
 
 
 def fresh(course):
-    """Return the course without cached solutions, as in another process."""
+    """Reload the course without its cached solutions, as a new process would."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "solutions"]:
         del sys.modules[name]
     return load_course(course.root)
@@ -66,12 +66,12 @@ def fresh(course):
 
 @pytest.fixture
 def course(tmp_path):
-    """A new course, whose only exercise is audited quickly."""
+    """Return a new course, whose only exercise is quick to audit."""
     return new_course(tmp_path / "course")
 
 
 def with_raised(course):
-    """Return the course with one more exercise."""
+    """Return the course with the exercise ``raised`` added."""
     for path, more in ((f"solutions/{CHAPTER}.py", REFERENCE), (CHECKS, CLASS)):
         with (course.root / path).open("a") as file:
             file.write(more)
@@ -90,7 +90,7 @@ def with_raised(course):
 
 
 def test_what_is_offered_is_accepted_once_it_has_a_sentence(course):
-    """Unnamed mutations and survivors are suggested with a call that shows them. Release lists missing messages."""
+    """Mutations and survivors without a name are suggested, with a call that reveals them. The release lists suggestions without a message."""
     course = with_raised(course)
     done = CliRunner().invoke(app, ["audit", "--suggest", "--course", str(course.root)])
     assert done.exit_code == 1
@@ -133,7 +133,7 @@ def test_what_is_offered_is_accepted_once_it_has_a_sentence(course):
 
 
 def test_suggestions_are_data_too_and_only_where_they_are_asked_for(course):
-    """Each suggestion has its exercise, name, change, code and imports."""
+    """With ``--suggest``, the JSON has each suggestion's exercise, name, change, code and imports. Without it, the JSON has no suggestions."""
     command = ["audit", CHAPTER, "--suggest", "--json", "--course", str(fresh(course).root)]
     done = CliRunner().invoke(app, command)
     exercises = {e["name"]: e for e in json.loads(done.stdout)[0]["exercises"]}
@@ -179,7 +179,7 @@ class TestStack:
 
 
 def test_slips_in_a_class_are_offered_as_classes(course):
-    """Only one method changes, only one docstring is missing, and `self` keeps its name."""
+    """Each suggested class changes one method, contains only the docstring that the author must write, and keeps the name `self`."""
     for path, more in ((f"solutions/{CHAPTER}.py", STACK), (CHECKS, STACK_CHECKS)):
         with (course.root / path).open("a") as file:
             file.write(more)

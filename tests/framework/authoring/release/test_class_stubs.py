@@ -1,4 +1,4 @@
-"""Tests of the stub of a class: it is compared with the reference's methods, and blank until a student writes in a method."""
+"""Tests of class stubs: their methods are compared with the reference's, and a stub is blank until a student changes a method."""
 
 import copy
 import json
@@ -20,18 +20,18 @@ CHAPTER = "ch2_index"
 
 @pytest.fixture(scope="module")
 def checks():
-    """The checks of a chapter with a class."""
+    """Return the checks of a chapter whose exercise is a class."""
     return load_checks(load_course(ROOT / "examples" / "plain_python"), CHAPTER)
 
 
 @pytest.fixture(scope="module")
 def document(checks):
-    """Its notebook."""
+    """Return the chapter's source notebook."""
     return json.loads(checks.course.source(CHAPTER).read_text())
 
 
 def stub_in(document):
-    """Return the cell of the class."""
+    """Return the cell with the stub of the class."""
     return next(c for c in document["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == "Index")
 
 
@@ -50,7 +50,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_what_an_author_hears_of_a_class(checks, document, name):
-    """Each difference is reported with its line, and nothing else is."""
+    """Each difference from the reference is reported with its line, and nothing else is reported."""
     old, new, words = MISTAKES[name]
     changed = copy.deepcopy(document)
     cell = stub_in(changed)
@@ -78,12 +78,12 @@ STUB = 'class A:\n    """What it is."""\n\n    size = 3\n\n    def given(self):\
     ],
 )
 def test_when_a_class_is_begun(source, begun):
-    """A class that was released with a finished method is blank if it is unchanged."""
+    """A class stub with a finished method is blank as long as its code is unchanged."""
     assert attempt.is_attempted("A", STUB, [source], []) == begun
 
 
 def test_mutants_and_solutions_of_a_class(checks):
-    """Each method is mutated by itself, and the class can be shown to a student under the exercise's name."""
+    """Each mutant changes one method. A solution is shown to students under the exercise's name."""
     reference = checks.references["Index"]
     mutants = mutants_of(reference, "Index")
     assert {mutant.label.split(": ")[1] for mutant in mutants} >= {"add", "find", "__contains__"}

@@ -1,4 +1,4 @@
-"""Tests of the course map: for a course without metadata, and for mistakes in a notebook's metadata."""
+"""Tests of the course map of a course without metadata, and of mistakes in a notebook's metadata."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.mini import CHAPTER, copy_course
 
 
 def noted(course, **metadata):
-    """Return the course with ``metadata`` added to the chapter's name."""
+    """Add ``metadata`` to the chapter's notebook, and return the course."""
     path = course.source(CHAPTER)
     document = json.loads(path.read_text())
     document["metadata"].setdefault("autograder", {}).update(metadata)
@@ -21,7 +21,7 @@ def noted(course, **metadata):
 
 
 def test_a_course_that_says_nothing_has_a_map_without_empty_columns(tmp_path):
-    """Every course has titles, exercises and points. Only signs that occur are explained."""
+    """The map of every course lists titles, exercises and points. It explains only the signs that it contains."""
     course = copy_course(tmp_path / "course")
     write_map(course, tmp_path, [CHAPTER])
     written = json.loads((tmp_path / "index.ipynb").read_text())

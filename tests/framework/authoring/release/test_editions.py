@@ -1,4 +1,4 @@
-"""Tests of the two editions of a notebook's text: how they are marked, and that real releases have them."""
+"""Tests of a notebook's two editions: how their texts are marked, and that real releases contain them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Answers come at once."""
 
 
 def test_each_edition_has_its_own_text():
-    """Marks are gone from both. For self-learners, points in headings and in the last column of a table are gone, too."""
+    """Neither edition contains the marks. The self-learners' edition also lacks points in headings and in the last column of a table."""
     assert text_for("class", TEXT) == CLASS
     assert text_for("self-learners", TEXT) == ALONE
     assert text_for("self-learners", ALONE) == ALONE
@@ -55,7 +55,7 @@ def test_a_mark_without_its_partner_is_named(audience, text):
 
 @pytest.mark.slow
 def test_a_release_is_for_a_class_and_what_start_sets_up_is_not(tmp_path):
-    """Real releases by nbgrader. The map that comes with the notebooks has no points either."""
+    """A release by nbgrader has the class edition. ``start`` sets up the self-learners' edition, with a course map that shows no points."""
     course = copy_course(tmp_path / "course")
     path = course.source(CHAPTER)
     document = json.loads(path.read_text())

@@ -53,7 +53,7 @@ HARD_CODED = 'def longest(path):\n    return "yellow"'
 
 @pytest.fixture
 def course(tmp_path, monkeypatch):
-    """A course with a data file next to the notebook and another next to the checks."""
+    """Return a course with a data file next to the notebook and another data file next to the checks."""
     monkeypatch.setenv("AUTOGRADER_COURSE_SECRET", "s" * 32)
     files = {
         "solutions/ch1_files.py": SOLUTION,
@@ -68,7 +68,7 @@ def course(tmp_path, monkeypatch):
 
 
 def test_references_and_students_read_the_same_files_and_the_hidden_one_is_not_released(course, monkeypatch):
-    """The reference gets full marks, and a solution that knows only the given file loses the hidden check."""
+    """The reference gets full marks, and a solution that is right only for the given file fails the hidden check."""
     release(course, ["ch1_files"], mutants=False, draft=True)
     released = {path.name for path in (course.root / "release").rglob("*") if path.is_file()}
     assert {"words.txt", "ch1_files.ipynb", "examples.json"} <= released
@@ -84,7 +84,7 @@ def test_references_and_students_read_the_same_files_and_the_hidden_one_is_not_r
     monkeypatch.setenv("TMPDIR", str(temporary))
     verdicts = grade_notebooks(course, [Job(path, chapter="ch1_files") for path in paths], workers=2)
     assert [verdict.score for verdict in verdicts] == [3, 2]
-    assert not list(Path.cwd().iterdir())  # a reference that writes does so in a folder of its own
+    assert not list(Path.cwd().iterdir())  # a reference writes files only in its own temporary folder
     assert not list(temporary.iterdir())
 
 

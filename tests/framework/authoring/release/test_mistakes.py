@@ -23,17 +23,17 @@ FREEZING = 'x = np.array([0.0])\n        assert_matches(student.to_kelvin(x), re
 
 
 def text(path, old, new):
-    """Return the mistake made by one change of a file."""
+    """Return a mistake that replaces ``old`` by ``new`` in a file."""
     return lambda root: change(root / path, old, new)
 
 
 def end(path, more):
-    """Return the mistake made by text appended to a file."""
+    """Return a mistake that appends ``more`` to a file."""
     return lambda root: (root / path).write_text((root / path).read_text() + more)
 
 
 def book(edit):
-    """Return the mistake made by ``edit``, which gets the notebook's cells by name."""
+    """Return a mistake that changes the notebook with ``edit``, which receives the cells by name and the whole document."""
 
     def made(root):
         path = root / NOTEBOOK
@@ -46,7 +46,7 @@ def book(edit):
 
 
 def source(name, old, new):
-    """Return the mistake made by a change of one cell's code."""
+    """Return a mistake that replaces ``old`` by ``new`` in one cell's code."""
 
     def edit(cells, _document):
         whole = "".join(cells[name]["source"])
@@ -57,22 +57,22 @@ def source(name, old, new):
 
 
 def mark(name, **marks):
-    """Return the mistake made by another nbgrader mark of a cell."""
+    """Return a mistake that changes a cell's nbgrader metadata to ``marks``."""
     return book(lambda cells, _document: cells[name]["metadata"]["nbgrader"].update(marks))
 
 
 def without(name):
-    """Return the mistake of a missing cell."""
+    """Return a mistake that removes a cell."""
     return book(lambda cells, document: document["cells"].remove(cells[name]))
 
 
 def setting(line):
-    """Return the mistake made by a line of the configuration."""
+    """Return a mistake that appends ``line`` to the course configuration."""
     return end("course_config.py", f"\n{line}\n")
 
 
 def both(*mistakes):
-    """Several changes, which are one mistake together."""
+    """Return a mistake that combines several changes."""
 
     def made(root):
         for mistake in mistakes:
@@ -82,12 +82,12 @@ def both(*mistakes):
 
 
 def beside(name, content):
-    """Add a file to the notebook's folder."""
+    """Return a mistake that adds a file to the notebook's folder."""
     return lambda root: (root / "source" / CHAPTER / name).write_text(content)
 
 
 def too_large(root):
-    """Write data files that exceed the limit. They contain only zeros and use almost no disk space."""
+    """Add a data file that exceeds the size limit. The file is sparse and uses almost no disk space."""
     with (root / "source" / CHAPTER / "all.npz").open("wb") as file:
         file.truncate(65 << 20)
 
@@ -98,7 +98,7 @@ def second_notebook(root):
 
 
 def second_chapter(root):
-    """Add an exercise that another chapter has too."""
+    """Add a second chapter that has the same exercises as the first."""
     for path in (NOTEBOOK, CHECKS, SOLUTIONS):
         (root / path.replace("ch1", "ch2")).parent.mkdir(exist_ok=True)
         (root / path.replace("ch1", "ch2")).write_text((root / path).read_text())
@@ -265,7 +265,7 @@ def told(mistakes):
 
 
 def found_in(tmp_path, mistake, look):
-    """Return the report on the course with one mistake in it, which must contain neither a temporary path nor a traceback."""
+    """Return the report on a course with ``mistake``, after checking that it contains neither a temporary path nor a traceback."""
     course = copy_course(tmp_path / "mini")
     mistake(course.root)
     course = load_course(course.root)
@@ -285,7 +285,7 @@ def test_every_mistake_has_its_sentence(tmp_path, case):
 
 @pytest.mark.parametrize("case", IN_THE_JAIL)
 def test_what_shows_only_where_the_notebook_is_played(tmp_path, case):
-    """The solved and the blank notebook are graded like a student's."""
+    """If a mistake appears only when the notebook runs, it is found by grading the solved and the blank notebook."""
     mistake, expected = IN_THE_JAIL[case]
     said = found_in(tmp_path, mistake, lambda inspection: inspection.with_trial_run())
     assert re.search(expected, said) if expected else said == ""
@@ -297,7 +297,7 @@ def test_the_small_course_has_no_mistake(course):
 
 
 def test_the_command_tells_all_mistakes_at_once(course):
-    """They are reported with their number, status 1 and no traceback. nbgrader is not run, and nothing is recorded."""
+    """The command counts and lists all mistakes, with status 1 and no traceback. nbgrader is not run, and nothing is recorded."""
     for case in ("points that differ", "not locked", "unlisted package", "another docstring"):
         CASES[case][0](course.root)
     done = python("-m", "autograder", "release", CHAPTER, cwd=course.root, status=1)
@@ -314,7 +314,7 @@ def test_the_command_tells_all_mistakes_at_once(course):
 
 
 def test_no_mistake_is_waited_for(tmp_path):
-    """A reference that never returns does not hang release or audit. Both report which one it is."""
+    """A reference that never returns does not hang release or audit. Both commands name the function."""
     course = copy_course(tmp_path / "mini", config="\nc.Course.call_seconds = 0.2\n")
     change(course.root / SOLUTIONS, "return celsius + 273.15", "while True:\n        pass")
     for verb in ("release", "audit"):
@@ -324,7 +324,7 @@ def test_no_mistake_is_waited_for(tmp_path):
 
 
 def test_a_draft_goes_out_with_targets_unmet_and_says_so(course):
-    """The output, the audit page and the notebook's metadata record it. Students do not read about it."""
+    """The output, the audit page and the notebook's metadata say that the chapter is a draft. The notebook's text does not."""
     setting("c.Course.targets = {'by_heart': 0.0}")(course.root)
     course = load_course(course.root)
     with pytest.raises(ReleaseError, match="always returns one visible result earns"):
@@ -342,7 +342,7 @@ def test_a_draft_goes_out_with_targets_unmet_and_says_so(course):
 
 
 def test_no_draft_goes_out_with_wrong_marks(course):
-    """A draft may not contain a wrong solution that keeps full marks."""
+    """A draft is not released if a wrong solution keeps full marks."""
     change(course.root / WRONG, "return celsius - mis", "return celsius + mis")
     with pytest.raises(ReleaseError, match="wrong_sign keeps full marks"):
         release(course, [CHAPTER], mutants=False, draft=True)
@@ -368,7 +368,7 @@ def test_a_target_that_is_none_is_refused(tmp_path, targets, told):
 
 
 def test_what_a_course_asks_of_each_exercise_is_said_and_a_draft_may_lack_it(tmp_path):
-    """By default nothing is required and no file must exist. A quiz never needs alternatives."""
+    """By default, a course needs no misconceptions, alternatives or hints, and no files for them. A quiz never needs alternatives."""
     course = copy_course(tmp_path / "mini")
     for path in (WRONG, RIGHT):
         (course.root / path).unlink()

@@ -1,4 +1,4 @@
-"""Chapters that are validated in parallel get the same results as one after the other."""
+"""Test that chapters get the same results whether they are validated in parallel or one after the other."""
 
 from autograder.authoring.release.validation import validate_all
 from autograder.course.course import load_course

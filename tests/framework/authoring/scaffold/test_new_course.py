@@ -71,7 +71,7 @@ def test_a_new_course_is_green_in_every_command_of_its_own_page(tmp_path):
 
 
 def test_its_configuration_is_a_handful_of_lines(tmp_path):
-    """The configuration has four lines of its own, and two that every course has."""
+    """The two configuration files have at most six lines together."""
     new(tmp_path / "units")
     texts = [(tmp_path / "units" / name).read_text() for name in ("course_config.py", "nbgrader_config.py")]
     assert sum(bool(line.strip()) for text in texts for line in text.splitlines()) <= 6
@@ -108,7 +108,7 @@ def test_nothing_that_is_there_is_written_over(tmp_path):
     ],
 )
 def test_a_name_or_place_that_cannot_be_is_said(tmp_path, monkeypatch, arguments, told):
-    """Invalid names and places are reported, and nothing is written."""
+    """Invalid names and folders are reported, and nothing is written."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
     done = CliRunner().invoke(app, ["new", *arguments])
@@ -119,7 +119,7 @@ def test_a_name_or_place_that_cannot_be_is_said(tmp_path, monkeypatch, arguments
 
 
 def test_a_folder_that_takes_no_files_is_left_as_it_was(tmp_path, monkeypatch):
-    """If one file cannot be written, the ones before it are removed."""
+    """If a file cannot be written, the files written before it are removed."""
     from autograder.authoring.scaffold import writing  # noqa: PLC0415 - the test makes it fail
 
     written = []

@@ -36,14 +36,14 @@ def test_every_category_that_is_allowed_is_drawn(name):
 
 @pytest.mark.parametrize(("low", "high"), [(0.1, 2), (2, 5), (3, 3), (5, 10), (150, 1e6)])
 def test_a_number_of_any_range_is_drawn_within_it(low, high):
-    """A range may begin anywhere, also above the numbers that are usually drawn."""
+    """A range may begin anywhere, even above the numbers that are usually drawn."""
     values = [drawn.values["x"] for drawn in cover(Contract({"x": real(low, high)}), 7).inputs]
     assert values
     assert all(low <= value <= high for value in values)
 
 
 def test_the_categories_of_a_text_are_those_that_a_student_reads():
-    """Categories have phrases for students. An author excludes the categories that the stub rules out."""
+    """Each category has a phrase for students. An author can exclude categories that the exercise does not allow."""
     named = {category.phrase for category in categories_of(Contract({"text": text()}))}
     assert {"an empty text", "several spaces in a row in text", "non-ASCII letters in text"} <= named
     left = categories_of(

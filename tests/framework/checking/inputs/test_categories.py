@@ -114,7 +114,7 @@ def test_a_contract_excludes_categories():
 
 
 def test_a_category_that_cannot_be_drawn_is_missed():
-    """If ``constrain`` prevents a category in every drawing, drawing ends and the category is reported."""
+    """If ``constrain`` prevents a category in every draw, drawing stops and the category is reported as missed."""
     contract = Contract({"x": array("n")}, constrain=lambda values, _rng: {"x": np.abs(values["x"])})
     assert "x: all negative" in cover(contract, 3).missed
 

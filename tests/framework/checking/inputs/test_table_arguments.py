@@ -52,7 +52,7 @@ def test_every_category_of_table_is_drawn(seed):
 
 
 def test_what_a_table_may_not_be_is_not_drawn():
-    """A strict table has at least two rows, the usual labels, no other columns and no missing values."""
+    """A restricted table has the allowed number of rows, the default row labels and no extra columns."""
     strict = table({"x": whole(0, 9)}, rows=(2, 10), labels=False, others=False)
     for drawn in cover(Contract({"t": strict}), 1).inputs:
         assert 2 <= len(given(drawn, "t")) <= 10
@@ -88,7 +88,7 @@ SPOILT = [
 @pytest.mark.parametrize("number", range(4))
 @pytest.mark.parametrize("value", SPOILT, ids=range(len(SPOILT)))
 def test_a_spoilt_table_is_another(value, number):
-    """The audit corrupts a table to find out whether a category is covered, so the new table must differ."""
+    """The audit corrupts a table to find out whether a category is covered, so the corrupted table must differ from the original."""
     assert not equal(family_of(value).perturb(value, number, 0.01), value)
 
 
@@ -106,7 +106,7 @@ SLIPS = {
 
 
 def text_of(own, edit):
-    """Return an edited definition with its code formatted again, or "" if the edit is not valid Python."""
+    """Return the edited definition in standard formatting, or "nothing" if the edit makes invalid Python."""
     try:
         return ast.unparse(ast.parse(edited(own.text, [edit])))
     except SyntaxError:
@@ -114,14 +114,14 @@ def text_of(own, edit):
 
 
 def table_mutations(node):
-    """Return the source of every mutation of ``node`` that is about tables."""
+    """Return the source of every table mutation of ``node``."""
     changes = [change for tried in (other_table_method, other_join_or_summary) for change in tried(node, Scope())]
     return [ast.unparse(change.replacement) for change in changes if change.mutation]
 
 
 @pytest.mark.parametrize(("right", "wrong"), SLIPS.items())
 def test_slips_of_tables(right, wrong):
-    """The audit creates each of these mistakes, and the search for a student's line undoes it."""
+    """The audit creates each of these mistakes, and the search for a student's wrong line undoes it."""
     [statement] = ast.parse(right).body
     assert wrong in table_mutations(statement.value)
     source = f"def f(t, u):\n    return {wrong}\n"

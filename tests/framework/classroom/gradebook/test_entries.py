@@ -50,7 +50,7 @@ def ungradable(student):
 
 @pytest.fixture
 def course(tmp_path):
-    """A fresh copy of the mini course, with an empty gradebook."""
+    """Return a new copy of the mini course, with an empty gradebook."""
     return with_book(copy_course(tmp_path / "mini"))
 
 
@@ -70,7 +70,7 @@ def comment_of(book, student, name="to_kelvin"):
 
 
 def test_a_new_gradebook_gets_everything(course, monkeypatch):
-    """Course, chapter, cells, students and scores are made as nbgrader makes them, even if no environment is active."""
+    """The course, chapter, cells, students and scores are created as nbgrader creates them, even if no virtual environment is active."""
     (course.root / "gradebook.db").unlink()
     monkeypatch.setenv("PATH", os.defpath)
     assert enter(course, verdict("ada"), verdict("bob", mean_kelvin=1.5)) == 2
@@ -85,7 +85,7 @@ def test_a_new_gradebook_gets_everything(course, monkeypatch):
 
 
 def test_a_new_gradebook_has_the_revision_that_nbgrader_gives_it():
-    """The revision is read from nbgrader's migrations in this process. nbgrader itself starts alembic for it."""
+    """The revision is read from nbgrader's migrations in this process. nbgrader itself gets the same revision by starting alembic."""
     gradebook_module.load_nbgrader()
     code = "from nbgrader.api import get_alembic_version; print(get_alembic_version())"
     path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
@@ -96,7 +96,7 @@ def test_a_new_gradebook_has_the_revision_that_nbgrader_gives_it():
 
 
 def test_an_ungradable_notebook_has_no_mark_and_waits_for_a_person(course):
-    """An ungradable notebook never gets a zero: no score, a flag, and the reason in formgrader. An older mark is removed."""
+    """An ungradable notebook gets no score, is flagged for manual grading and shows the reason in formgrader. An earlier mark is removed."""
     enter(course, verdict("ada"))
     enter(course, ungradable("ada"), ungradable("bob"))
     with book_of(course) as book:
@@ -127,7 +127,7 @@ def test_what_a_person_entered_is_never_touched(course):
 
 
 def test_timestamps_and_late_penalties_are_nbgraders(course):
-    """The course's late plugin decides, with extensions, from the timestamp that collect wrote."""
+    """The course's late plugin computes the penalty from the submission's timestamp and the student's extension."""
     config = course.root / "course_config.py"
     config.write_text(config.read_text() + '\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
     course = load_course(course.root)
@@ -147,7 +147,7 @@ def test_timestamps_and_late_penalties_are_nbgraders(course):
 
 
 def test_marks_without_confinement_are_refused(course):
-    """A verdict from --unsafe-local enters the gradebook only if that is requested."""
+    """A verdict from --unsafe-local is entered into the gradebook only with ``allow_unsafe``."""
     (course.root / "gradebook.db").unlink()
     unsafe = verdict("ada", sandbox="local")
     with pytest.raises(CourseError, match="graded without a sandbox"):
@@ -189,7 +189,7 @@ def test_comments_hold_no_markup_of_the_students_making():
     ],
 )
 def test_nothing_in_a_comment_acts(said):
-    """A comment passes nbgrader's feedback filter without pictures and formulas. Links show their addresses."""
+    """After nbgrader's feedback filter, a comment contains no pictures or formulas, and links show their addresses."""
     exercise = ExerciseVerdict("f", 0.0, 1.0, "error", message=f"f stopped with ValueError: {said}.")
     html = markdown2html(comment_on(exercise, "message"))
     assert "<img" not in html
@@ -206,7 +206,7 @@ def test_a_comment_reads_as_it_was_meant():
 
 
 def test_a_text_that_breaks_the_writer_costs_one_entry(course, monkeypatch):
-    """The marks of all other students are entered, and that notebook needs manual grading."""
+    """If one student's comment cannot be written, that notebook needs manual grading, and all other students' marks are entered."""
     whole = gradebook_module.comment_on
 
     def breaks(exercise, *settings):
@@ -223,7 +223,7 @@ def test_a_text_that_breaks_the_writer_costs_one_entry(course, monkeypatch):
 
 
 def test_a_task_that_only_a_person_marks_waits_and_keeps_the_mark_back(course, monkeypatch):
-    """Task cells get the entries that formgrader needs, count towards the late penalty, and are not zeros. A task of 0 points does not matter."""
+    """Task cells get the entries that formgrader needs and count towards the late penalty. Until a task has a mark, marks are incomplete."""
     source = json.loads(course.source(CHAPTER).read_text())
     for name, points in (("drawing", 4), ("thoughts", 0)):
         marks = {"grade_id": name, "schema_version": 3, "grade": False, "solution": False, "locked": True, "task": True}
@@ -254,7 +254,7 @@ def test_a_task_that_only_a_person_marks_waits_and_keeps_the_mark_back(course, m
 
 
 def configured(course, line):
-    """Return the mini course with ``line`` in its nbgrader's configuration."""
+    """Add ``line`` to the course's nbgrader configuration, and return the course."""
     with (course.root / "nbgrader_config.py").open("a") as config:
         config.write(f"\n{line}\n")
     return course
@@ -311,7 +311,7 @@ def test_a_plugin_that_is_none_is_told(course, line):
 
 
 def test_a_file_that_is_no_database_and_a_full_disk_are_told(course):
-    """Neither ends in a traceback. The message about a full disk says that the same command continues."""
+    """Both errors become messages without a traceback. The message about a full disk says to run the same command again."""
     load_nbgrader()
     (course.root / "gradebook.db").write_bytes(b"not a database at all" * 100)
     with pytest.raises(GradebookError, match=r"gradebook\.db cannot be used: file is not a database\."):
@@ -324,6 +324,6 @@ def test_a_file_that_is_no_database_and_a_full_disk_are_told(course):
 
 @pytest.mark.parametrize(("line", "what"), [("1 / 0", "ZeroDivisionError"), ("def f(:", "SyntaxError")])
 def test_an_error_in_nbgraders_configuration_is_told_with_its_line(course, line, what):
-    """An error in nbgrader's configuration is the course's error too."""
+    """An error in nbgrader's configuration is reported as a `CourseError` that names its line."""
     with pytest.raises(CourseError, match=rf"nbgrader_config\.py cannot be read: line \d+: {what}: "):
         gradebook_url(configured(course, line))

@@ -1,4 +1,4 @@
-"""Tests of edits of a student's source: which are tried, in which line, and that the rest of the text stays."""
+"""Tests of edits of a student's source: which edits are tried, in which line each one is, and that the rest of the text stays."""
 
 import ast
 from math import inf
@@ -19,13 +19,13 @@ def softmax(x, axis=-1):  # gewöhnlich
 
 
 def definition(source, cell="cell 1"):
-    """Return the one definition in a cell."""
+    """Return the only definition in a cell."""
     [found] = [d for s in ast.parse(source).body if (d := Definition.of(s, source, cell))]
     return found
 
 
 def results(source, **options):
-    """Return every edited text of ``source``, formatted again, with the smallest edit that gives it."""
+    """Return a dictionary from each edited text of ``source``, in standard formatting, to the first edit that gives it."""
     own = definition(source)
     edits = [e for e in edits_of(own, **options) if _parses(own, e)]
     return {ast.unparse(ast.parse(edited(own.text, [e]))): e for e in reversed(edits)}
@@ -83,7 +83,7 @@ PLACES = [  # the wrong body, the body after one edit, the line of the edit, and
 
 @pytest.mark.parametrize(("body", "wanted", "line", "kind"), PLACES)
 def test_each_slip_is_undone_by_one_edit_of_its_line(body, wanted, line, kind):
-    """One edit reverses any typical slip, is located in the slip's line, and has its kind."""
+    """For each typical mistake, one edit reverses the mistake, in its line and with its kind."""
     found = results(f"def f(x, y):\n    {body}\n")
     edit = found[ast.unparse(ast.parse(f"def f(x, y):\n    {wanted}\n"))]
     assert (edit.line, edit.kind) == (line, kind)
@@ -97,7 +97,7 @@ def test_a_default_value_that_all_calls_share_is_made_anew_in_each():
 
 
 def test_an_edit_changes_its_own_piece_of_the_text_and_nothing_else():
-    """Comments, multi-byte letters and layout stay. Lines are those of the student's cell."""
+    """Comments, multi-byte letters and layout stay. Lines are counted from the top of the student's cell."""
     source = "import numpy as np\n\n\n" + SOFTMAX
     own = definition(source)
     assert own.first == 4
@@ -114,7 +114,7 @@ _ALONG_THE_AXIS = "return e / (e.sum(keepdims=True, axis=axis))"
 
 
 def test_a_default_of_none_stays():
-    """The stub has the default None, so that default is never the mistake."""
+    """A default of None comes from the stub, so it is never the mistake."""
     changes = [Change(ast.Constant(7), "number", 1.0)]
     found = results("def f(x, y=None, z=0):\n    return x\n", more=[lambda *_: iter(changes)])
     assert not any("y=7" in text for text in found)
@@ -122,7 +122,7 @@ def test_a_default_of_none_stays():
 
 
 def test_two_edits_of_one_line_are_made_together_unless_they_touch():
-    """A pair consists of two edits of different pieces of the text."""
+    """Two edits of one line can be combined unless they change overlapping pieces of the text."""
     own = definition("def f(x, y):\n    return x.sum(axis=0) - y\n")
     axis = next(e for e in edits_of(own) if "axis=-1" in e.text and e.kind == "axis")
     other = next(e for e in edits_of(own) if e.text == "x" and e.kind == "variable")
@@ -141,7 +141,7 @@ def test_what_does_not_parse_or_never_ends_to_be_read_has_no_edits():
 
 
 def test_a_right_program_lends_what_is_missing():
-    """An expression of a right program replaces the student's. Its variables are matched by name or position."""
+    """An expression of a right program replaces an expression of the student's. Variables are matched by name or position."""
     donor = Donor("def f(X, Y):\n    logs = np.log(X)\n    return -(Y * logs).sum(axis=-1)\n")
     found = results("def f(p, q):\n    return -(q * p).sum(axis=-1)\n", more=[donor_operator([donor])])
     edit = found[ast.unparse(ast.parse("def f(p, q):\n    return -(q * np.log(p)).sum(axis=-1)\n"))]
@@ -168,7 +168,7 @@ def test_an_author_adds_an_operator():
 
 
 def test_every_mutation_is_also_an_edit():
-    """Edits try mutations last and at the lowest cost, in their own order and only once."""
+    """Mutations are tried after all other edits, in their own order, only once, and at the lowest cost."""
 
     def doubled(node, _scope):
         if isinstance(node, ast.Constant):
@@ -184,7 +184,7 @@ def test_every_mutation_is_also_an_edit():
 
 
 def test_integers_too_large_for_a_float_are_edited():
-    """Half of such a number cannot be computed."""
+    """An integer that is too large for a float gets edits, although half of it cannot be computed."""
     own = definition(f"def f():\n    return {10**400}\n")
     assert any(edit.text == f"({10**400 + 1})" for edit in edits_of(own))
 

@@ -1,10 +1,10 @@
-"""Test the time that all searches of a class share: it is limited by the grading time, and used for the most frequent mistakes."""
+"""Test the time that all searches of a class share: it is limited by the grading time, and is used for the most frequent mistakes first."""
 
 from autograder.mistakes.fault_localization.notebooks import Budget
 
 
 def test_a_class_of_mistakes_costs_no_more_than_its_share():
-    """A thousand different mistakes, each of which takes its full time, together take the first budget and 0.3 of the grading time."""
+    """A thousand searches that each use their full time take 90 seconds and 0.3 of the grading time together."""
     budget, spent, graded = Budget(2.0), 0.0, 0.0
     for _ in range(1000):
         budget.add(0.1)
@@ -16,7 +16,7 @@ def test_a_class_of_mistakes_costs_no_more_than_its_share():
 
 
 def test_a_mistake_that_more_students_make_may_take_longer():
-    """With little time left, a mistake of a single student is not searched, and a mistake of several students is."""
+    """With little time left, only mistakes that several students make are searched for."""
     budget = Budget(2.0)
     assert budget.allowance(1) == 2.0
     budget.consume(89.5)

@@ -1,4 +1,4 @@
-"""Tests of locating mistakes in functions of this process: a line is reported only if every check validates it."""
+"""Tests of locating mistakes in functions of this process: a line is reported only if an edit of it makes every check pass."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from tests.support.mini import CHAPTER, RIGHT, copy_course
 
 @pytest.fixture
 def locate(course):
-    """Look for the mistake in one exercise of the mini course. The other exercises are right."""
+    """Return a function that locates the mistake in one exercise of the mini course. The other exercises are right."""
     checks = load_checks(course, CHAPTER)
 
     def located(exercise, source):
@@ -35,7 +35,7 @@ def test_the_line_and_the_kind(locate):
 
 
 def test_a_helper_of_the_students_own_counts_as_their_code(locate):
-    """The mistake may be in another function, and in another line than the call."""
+    """The mistake may be in a helper, in a different line from the call."""
     source = "def add(a, b):\n    return a - b\n\ndef to_kelvin(celsius):\n    return add(celsius, 273.15)"
     found = locate("to_kelvin", source)
     assert ("to_kelvin", 2) in found.places
@@ -54,12 +54,12 @@ def test_two_edits_in_two_lines(locate):
 
 
 def test_nothing_is_said_of_code_that_no_small_edit_makes_right(locate):
-    """No line is guessed."""
+    """If no small edit makes the code right, no line is reported."""
     assert locate("to_kelvin", "def to_kelvin(celsius):\n    return [str(v)[::-1] for v in celsius]") is None
 
 
 def test_what_is_longer_than_people_write_is_not_looked_at():
-    """A very long function is not searched, because one of many similar lines could be a lucky guess."""
+    """A very long function is not searched, because an edit of one of its many lines could pass the checks by chance."""
     lines = "\n".join(f"    a{i} = {i}" for i in range(MAX_LINES + 1))
     assert program_of("f", [("f", f"def f(x):\n{lines}\n    return x")]) is None
     assert program_of("f", [("f", "def f(x):\n    return x")]) is not None
@@ -78,7 +78,7 @@ def celsius_for_kelvin(node, scope):
 
 
 def test_an_operator_belongs_to_the_course_that_defines_it(tmp_path):
-    """The next course in the same process does not get it, and the first one keeps it."""
+    """A course's operator is not used for another course in the same process, but is still used for its own course."""
     source = "def to_kelvin(celsius):\n    return np.positive(celsius)"
     names = {"np": np}
     exec(source, names)  # noqa: S102 - our own text

@@ -1,4 +1,4 @@
-"""Tests of ``hint()`` on the student's own code, found in the notebook: if no written hint fits, and after all are read."""
+"""Tests of how ``hint()`` locates a mistake in the student's own code if no written hint fits, or after all hints are read."""
 
 import linecache
 
@@ -21,7 +21,7 @@ def cell(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("autograder.student.notebook_check.progress._remembered", {})
     monkeypatch.setattr("autograder.student.notebook_check.helping._shown_for", {})
-    # A machine that runs tests may be busy.
+    # The limits are raised, because a machine that runs tests may be busy.
     for limit, seconds in {
         "hints.SECONDS": 20.0,
         "hints._COLLECTING": 2.0,
@@ -43,7 +43,7 @@ def cell(tmp_path, monkeypatch, capsys):
 
 
 def _forget(folder):
-    """Record in the progress file that no hint was read yet."""
+    """Delete the progress file, so that no hint counts as read."""
     [progress] = folder.rglob(PROGRESS_NAME)
     progress.unlink()
 
@@ -59,7 +59,7 @@ def test_the_line_of_the_students_own_cell(cell):
 
 
 def test_at_once_where_no_written_hint_fits(cell, tmp_path):
-    """The line is shown before the written hints unless an unread hint is about the same kind of edit, and only once for the same code."""
+    """The line is shown before the written hints, unless an unread hint is about the same kind of edit. It is shown once for the same code."""
     _forget(tmp_path)
     cell(MIDDLE)
     told = cell("hint(softmax)")
@@ -76,7 +76,7 @@ def test_at_once_where_no_written_hint_fits(cell, tmp_path):
 
 
 def test_a_helper_is_the_students_code_too(cell):
-    """The line may be in another cell, which is named by its definition."""
+    """The line may be in another cell, which the message names by the function defined in it."""
     cell("def shares(e, axis):\n    return e * e.sum(axis=axis, keepdims=True)")
     cell("def softmax(x, axis=-1):\n    return shares(np.exp(x - x.max(axis=axis, keepdims=True)), axis)")
     assert "Look at line 2 of the cell that defines `shares`: with another operator, all" in cell("hint('softmax')")
@@ -93,12 +93,12 @@ def test_nothing_is_made_up(cell):
 
 
 def by_hand_right():
-    """The right function."""
+    """Return the source of the right function."""
     return "def softmax(x, axis=-1):\n    e = np.exp(x - x.max(axis=axis, keepdims=True))\n    return e / e.sum(axis=axis, keepdims=True)"
 
 
 def test_what_does_more_than_compute_is_never_run(cell, tmp_path):
-    """A function that writes a file, directly or through a name, or that changes the notebook, is never run."""
+    """A function that writes a file, imports a module or changes the notebook's variables is never run."""
     cell("kept, calls = [], 0")
     for line in (
         "open('out.txt', 'a').write('x')",
@@ -128,7 +128,7 @@ def test_what_does_more_than_compute_is_never_run(cell, tmp_path):
     ],
 )
 def test_what_is_known_to_compute_only(body, harmless):
-    """Code that is not known to be harmless is not run."""
+    """Code is run only if it is known to have no side effects."""
     import math  # noqa: PLC0415
 
     text = f"def f(x):\n    {body}\n"

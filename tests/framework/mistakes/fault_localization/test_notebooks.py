@@ -28,12 +28,12 @@ def hand_in_all(course, **students):
 
 @pytest.fixture
 def patient(tmp_path):
-    """The mini course with enough time even on a busy machine."""
+    """Return the mini course with enough time for searches, even on a busy machine."""
     return copy_course(tmp_path / "mini", config=PATIENT)
 
 
 def test_an_unnamed_mistake_gets_its_line_and_everything_else_stays(patient, tmp_path):
-    """Verdicts differ only in the new key, and can be stored and loaded. The second of two equal answers is validated too."""
+    """Located lines change only the key ``located`` of a verdict, which can be stored and loaded. Equal answers get the same line."""
     lower = SCALED.replace("    return", "\n    # lower down\n    return")
     students = {"ada": {"to_kelvin": SCALED}, "bob": {"to_kelvin": SCALED}, "eve": {}, "cy": {"to_kelvin": lower}}
     found = grade_notebooks(patient, hand_in_all(patient, **students))
@@ -54,7 +54,7 @@ def test_an_unnamed_mistake_gets_its_line_and_everything_else_stays(patient, tmp
 
 
 def test_a_helper_in_a_cell_of_its_own_below_a_wrong_earlier_exercise(patient):
-    """The line is in the helper's cell. During the search, the reference replaces the earlier function."""
+    """The reported line is in the helper's cell. During the search, the reference replaces the earlier exercise's wrong function."""
     code = {"to_kelvin": "def to_kelvin(celsius):\n    return celsius / 7", "mean_kelvin": HELPED}
     [job] = hand_in_all(patient, ada=code)
     notebook = json.loads(job.path.read_text())
@@ -67,7 +67,7 @@ def test_a_helper_in_a_cell_of_its_own_below_a_wrong_earlier_exercise(patient):
 
 
 def test_the_page_marks_the_line_and_the_comment_names_it(patient):
-    """The student's own code is shown with that line marked. The edit, right values and hidden inputs are not revealed."""
+    """The student's own code is shown with the wrong line marked. The edit, right values and hidden inputs are not revealed."""
     [outcome] = grade(
         patient, hand_in_all(patient, ada={"to_kelvin": SCALED}), deliver=FeedbackWriter.of(patient, CHAPTER)
     )
@@ -85,7 +85,7 @@ def test_the_page_marks_the_line_and_the_comment_names_it(patient):
 
 
 def test_how_much_is_told_is_a_setting(patient):
-    """A setting shows nothing, the line, or the line and what to look at. With titles only, a visible check must fail too."""
+    """A setting decides whether the line is shown, and whether the message says what to look at. With titles only, a visible check must fail too."""
     exercise = ExerciseVerdict("f", 0.0, 1.0, "failed", located=LocatedMistake("f", (3,), "axis"))
     verdict = Verdict("n", None, None, "graded", None, 0.0, 1.0, None, (exercise,))
 
@@ -108,7 +108,7 @@ def test_how_much_is_told_is_a_setting(patient):
 
 
 def test_two_lines_or_two_edits_are_said_as_what_they_are():
-    """If an edit of either of two lines is enough, both are named. Two edits in one line, and other cells, are described."""
+    """If an edit of either of two lines is enough, both lines are named. The message also says if two edits are needed, and in which cell."""
     exercise = ExerciseVerdict("f", 0.0, 1.0, "failed")
     either = location_text(replace(exercise, located=LocatedMistake("f", (3, 5))))
     assert (
@@ -121,7 +121,7 @@ def test_two_lines_or_two_edits_are_said_as_what_they_are():
 
 
 def test_of_two_mistakes_the_one_that_has_a_name_is_told(patient):
-    """After one of two edits the code behaves like a misconception, so its message and both lines are shown."""
+    """If the code behaves like a misconception after one of two edits, the misconception's message and both lines are shown."""
     two = "def to_kelvin(celsius):\n    celsius = celsius * 7\n    return celsius - 273.15"
     other = two.replace("    celsius =", "    # warmer\n    celsius =")
     both = two.replace("- 273.15", "+ 274.15")
@@ -146,7 +146,7 @@ def sevenfold(celsius):
 
 
 def test_two_mistakes_are_both_reported_if_an_edit_of_each_leaves_the_other(patient, tmp_path):
-    """If each of two edits leaves one misconception, both are named. If one edit is enough, one misconception is named."""
+    """If each of two edits leaves one misconception, both misconceptions are named. If one edit is enough, only one is named."""
     path = "solutions/misconceptions/ch1_units.py"
     known = (patient.root / path).read_text() + SEVENFOLD
     course = copy_course(tmp_path / "seven", config=PATIENT, files={path: known})
@@ -160,7 +160,7 @@ def test_two_mistakes_are_both_reported_if_an_edit_of_each_leaves_the_other(pati
 
 
 def test_a_classmates_right_answer_lends_an_expression(patient):
-    """Expressions from right programs of the class are tried in the sandbox, even if no program of the course has them."""
+    """Expressions from classmates' right programs are tried in the sandbox, even if no solution of the course contains them."""
     right = "def mean_kelvin(celsius):\n    kelvin = to_kelvin(celsius)\n    return np.einsum('...t->...', kelvin) / np.shape(kelvin)[-1]"
     wrong = right.replace("np.shape(kelvin)[-1]", "np.hypot(3, 4)")
     students = {"ada": {"mean_kelvin": wrong}, "bob": {"mean_kelvin": right}, "cy": {"mean_kelvin": f"# Mine\n{wrong}"}}

@@ -91,7 +91,7 @@ WRONG = {
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory):
-    """A course of four functions that work on strings and lists."""
+    """Return the checks of a course with four functions on strings and lists, and a locator for them."""
     files = {"solutions/ch1_units.py": SOLUTIONS, "tests/chapters/test_ch1_units.py": CHECKS}
     files |= {f"solutions/{kind}/ch1_units.py": "" for kind in ("misconceptions", "alternatives")}
     checks = load_checks(copy_course(tmp_path_factory.mktemp("plain"), files=files), "ch1_units")
@@ -100,7 +100,7 @@ def plain(tmp_path_factory):
 
 @pytest.mark.parametrize("name", WRONG)
 def test_the_line_of_a_mistake_is_found(plain, name):
-    """If one edit of either of two lines makes every check pass, both are named."""
+    """The line of the mistake is among the reported lines, of which there are at most two."""
     right, old, new, line = WRONG[name]
     assert old in right
     source = right.replace(old, new)
@@ -110,11 +110,11 @@ def test_the_line_of_a_mistake_is_found(plain, name):
     found = plain[1].locate(exercise, [(exercise, source)], names)
     assert found is not None
     assert (exercise, line) in found.places
-    assert len(found.places) <= 2  # a text may be put in lower case before it is split, or word by word
+    assert len(found.places) <= 2  # for example, `lower()` may be missing for the whole text or for each word
 
 
 def test_slips_on_texts_and_dictionaries_are_mutants(plain):
-    """The audit creates the mistakes that people make in such programs, and each is a different program."""
+    """The audit creates the mistakes that people make with strings and dictionaries."""
     labels = " ".join(
         m.label for name in ("word_counts", "initials", "shared") for m in mutants_of(plain[0].references[name], name)
     )

@@ -1,4 +1,4 @@
-"""Test wrong answers as students write them, without a misconception in the course: the right line is found for each."""
+"""Test wrong answers that students might write and that match no misconception of the course: the wrong line is found in each."""
 
 import inspect
 from dataclasses import replace
@@ -60,7 +60,7 @@ def project_qkv(X_q, X_kv, W_Q, W_K, W_V):
 
 @pytest.fixture(scope="module")
 def locate():
-    """Look for the wrong line in an answer to an exercise of the course. All earlier exercises are right."""
+    """Return a function that finds the wrong line in an answer to an exercise of the course. All earlier exercises are right."""
     course, known = load_course(ROOT), {}
 
     def located(chapter, exercise, source):
@@ -87,21 +87,21 @@ def locate():
     ids=["one slip in three lines", "two slips", "a helper", "an assignment the wrong way round", "a step too many"],
 )
 def test_the_line_is_found(locate, chapter, exercise, source, lines, edits):
-    """The reported line is the wrong line."""
+    """The reported lines are the wrong lines."""
     found = locate(chapter, exercise, source)
     assert [line for _, line in found.places] == lines
     assert found.edits == edits
 
 
 def spread(x, width):
-    """A right program with other variable names."""
+    """Return the distances from the mean, relative to ``width``."""
     middle = x.mean()
     away = x - middle
     return away / width
 
 
 def test_a_variable_of_a_right_program_is_known_by_what_it_holds():
-    """Variables are matched by their values, whatever their names, even if the student's code stops. Parameters are matched by place."""
+    """Variables are matched by their values, whatever their names, even if the student's code raises an error. Parameters are matched by position."""
     own = "def spread(values, w):\n    m = values.mean()\n    d = values - m\n    return d @ nothing"
     call = Call("spread", (np.array([1.0, 2.0, 6.0]), 2.0))
     text = inspect.getsource(spread)

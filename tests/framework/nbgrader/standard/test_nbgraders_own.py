@@ -27,7 +27,7 @@ def _table():
 
 
 def _run(names, folder):
-    """Run the named tests of the wheel, and return the outcomes by name. For a parametrized test, return the worst one."""
+    """Run the named tests of the wheel, and return the outcomes by name. The outcome of a parametrized test is its worst outcome."""
     config = folder / "config"
     config.mkdir()
     (config / "nbgrader_config.py").write_text("c = get_config()\n" + documented_line())

@@ -14,7 +14,7 @@ from tests.framework.nbgrader.standard.test_quickstart import documented_line
 
 
 def cell(source, grade_id="", points=None, *, solution=False, tags=()):
-    """Return a code cell. With points, it is a locked, graded cell or, with ``solution``, a manually graded one."""
+    """Return a code cell. With points, it is a locked, graded cell or, with ``solution``, a manually graded cell."""
     made = new_code_cell(source)
     if grade_id:
         role = {"grade": points is not None, "solution": solution, "locked": not solution}
@@ -25,14 +25,14 @@ def cell(source, grade_id="", points=None, *, solution=False, tags=()):
 
 
 def notebook(*cells, language="python"):
-    """Return a notebook of these cells. A string is a student's cell."""
+    """Return a notebook of these cells. A string becomes a student's cell."""
     spec = {"name": "python3" if language == "python" else language, "language": language, "display_name": language}
     made = [cell(one) if isinstance(one, str) else one for one in cells]
     return new_notebook(cells=made, metadata={"kernelspec": spec})
 
 
 def run(nb, folder, step=ExecuteConfined, **config):
-    """Return the result of a preprocessor for a copy of the notebook in ``folder``."""
+    """Run the preprocessor ``step`` on a copy of the notebook in ``folder``, and return the resulting notebook."""
     made = step(config=Config({step.__name__: config}))
     done, _resources = made.preprocess(copy.deepcopy(nb), {"metadata": {"path": str(folder)}})
     return done
@@ -125,13 +125,13 @@ def test_every_rule_gives_the_score_that_a_kernel_gives(tmp_path):
     ids=["an error", "a crash, which costs its own cell", "skipped as nbclient does, or empty", "no magic but a text"],
 )
 def test_what_one_cell_does_keeps_no_other_from_its_score(graded, cells, expected):
-    """A cell that raises, ends the process, is skipped or looks like a magic leaves the others to be run."""
+    """If a cell raises an error, ends the process, is skipped or contains text like a magic, all other cells are still run."""
     assert graded(*cells) == expected
 
 
 @pytest.mark.parametrize("step", ["ExecuteConfined", "Execute"])
 def test_a_loop_costs_its_own_cell_only(tmp_path, step):
-    """A cell that runs out of time ends with nbgrader's error, and the next one is run. Both kinds of limits apply."""
+    """A cell that runs out of time ends with nbgrader's error, and the next cell is run. The limit may be set for either preprocessor."""
     nb = notebook(cell("while True:\n    pass", "loop", 1), cell("1", "after", 1))
     confined = ExecuteConfined(config=Config({step: {"timeout": 1}}))
     done, _resources = confined.preprocess(nb, {"metadata": {"path": str(tmp_path)}})
@@ -140,7 +140,7 @@ def test_a_loop_costs_its_own_cell_only(tmp_path, step):
 
 
 def test_no_execute_means_no_execute():
-    """The option --no-execute, which disables nbgrader's Execute, also disables our run."""
+    """The option --no-execute, which disables nbgrader's Execute, also disables ExecuteConfined."""
     nb = notebook(cell("1 / 0", "t", 1))
     done, _resources = ExecuteConfined(config=Config({"Execute": {"enabled": False}}))(nb, {"metadata": {"path": "."}})
     assert done.cells[0].outputs == []
@@ -197,7 +197,7 @@ except OSError: pass
 
 
 def test_nothing_stays_from_one_notebook_to_the_next(graded):
-    """A file written and a module changed by one notebook are not there for the next."""
+    """A notebook sees neither the files that the previous notebook wrote nor its changes to modules."""
     graded("import numpy\nnumpy.left = 1\nopen('left.txt', 'w').write('x')")
     checks = "import os, numpy\nassert not os.path.exists('left.txt') and not hasattr(numpy, 'left')"
     assert graded(cell(checks, "t", 1)) == {"t": 1.0}
@@ -259,7 +259,7 @@ def test_a_locked_cell_beyond_python_is_refused(tmp_path, source, found):
 
 
 def test_figures_are_kept_and_cost_nothing(tmp_path):
-    """A figure drawn by a graded cell is in its outputs, and the score is right."""
+    """A figure that a graded cell draws is in the cell's outputs, and the score is right."""
     source = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\n0.5"
     done = run(notebook(cell(source, "t", 1)), tmp_path)
     assert scores(done) == {"t": 0.5}
@@ -267,7 +267,7 @@ def test_figures_are_kept_and_cost_nothing(tmp_path):
 
 
 def test_the_documented_line_is_nbgraders_own_chain_with_one_step_replaced():
-    """The configuration in the docs differs from nbgrader's default in Execute only."""
+    """The configuration in the docs differs from nbgrader's default only in the step Execute."""
     from nbgrader.converters import Autograde  # noqa: PLC0415 - its import is slow
 
     settings: dict = {}

@@ -34,10 +34,10 @@ def documented_line():
 
 
 def _submit(course):
-    """Create submissions: the solutions above, a blank one, and the two from nbgrader's user guide."""
+    """Create submissions of the solutions above, a blank submission, and the two submissions of nbgrader's user guide."""
     released = json.loads((course / "release" / "ps1" / "problem1.ipynb").read_text())
     for first, squares in SQUARES.items():
-        # Only students with right squares differ in the exercise that depends on squares.
+        # Both answers to the exercise that depends on squares are submitted only with the right squares.
         for second, sums in SUMS.items() if first == "right" else [("leaning", SUMS["leaning"])]:
             for cell in released["cells"]:
                 name = cell["metadata"].get("nbgrader", {}).get("grade_id")

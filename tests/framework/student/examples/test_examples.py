@@ -1,4 +1,4 @@
-"""Test examples: values are stored without loss, files are validated, and the replay judges and names mistakes."""
+"""Test examples: values are stored without loss, files are validated, and a replay judges functions and names mistakes."""
 
 # ruff: noqa: ARG001, ARG005 - wrong solutions often ignore their arguments
 
@@ -42,17 +42,17 @@ SOFTMAX, QUIZ = by_hand.softmax_entry(), by_hand.quiz_entry()
 
 
 def exercise_of(entry, name="softmax"):
-    """Return one exercise, parsed."""
+    """Return the exercise that is parsed from ``entry``."""
     return parse_examples({"format": 1, "chapter": "c", "exercises": {name: entry}}).exercises[name]
 
 
 def verdict_on(function, entry=None, name="softmax"):
-    """Return the verdict on a function by the visible checks of ``entry`` (by default softmax's)."""
+    """Return the verdict of the visible checks in ``entry`` (by default softmax's) on a function."""
     return verdict_in({name: function}, entry or by_hand.softmax_entry(), name)
 
 
 def verdict_in(names, entry, name):
-    """Return the verdict on a notebook that defines ``names`` by the visible checks of ``entry``."""
+    """Return the verdict of the visible checks in ``entry`` on a notebook that defines ``names``."""
     [verdict] = replay({name: exercise_of(entry, name)}, FunctionSubject("notebook", names))
     return verdict
 
@@ -63,7 +63,7 @@ def statuses(verdict):
 
 
 def one_check(*steps, wrong=()):
-    """Return an exercise about ``f``, with a check of these steps."""
+    """Return an exercise ``f`` with one check that consists of these steps."""
     return exercise_entry("f(x)", [check_entry("test_a", "a", list(steps))], list(wrong))
 
 
@@ -83,21 +83,21 @@ class TestValues:
         assert encode_value(number) == 0.5
 
     def test_a_long_array_of_the_same_few_numbers_is_short(self):
-        """Thousands of repeated rows take only one line of the file."""
+        """An array that repeats a few numbers is stored as these numbers, its dtype and its shape."""
         assert encode_value(np.resize([1.0, 2.0, 3.0], (5000, 2))) == {
             "cycle": [1.0, 2.0, 3.0], "dtype": "float64", "shape": [5000, 2]
         }  # fmt: skip
         assert "array" in encode_value(np.append(np.zeros(2000), -0.0))
 
     def test_each_decoding_is_a_new_array(self):
-        """A call that changes its inputs affects no other call."""
+        """Decoding twice gives two arrays, so a call that changes its inputs affects no other call."""
         data = encode_value(np.ones(2))
         decode_value(data)[:] = 7
         assert decode_value(data).tolist() == [1, 1]
 
     @pytest.mark.parametrize("value", [object(), np.array([object()]), {object(): 2}, {object()}, [{3, object()}]])
     def test_what_has_no_form_is_refused_in_a_sentence(self, value):
-        """A value that cannot be stored in the file is named, instead of stored wrongly."""
+        """A value that cannot be stored in the file raises an error instead of being stored wrongly."""
         with pytest.raises(TypeError, match="examples file"):
             encode_value(value)
 
@@ -129,7 +129,7 @@ class TestReadingTheFile:
         "text", ["", "{", "\x00", '{"format": 1}', '{"format": 1, "chapter": "c", "exercises": 3}']
     )
     def test_a_missing_file_is_named_and_a_damaged_one_says_how_to_get_another(self, tmp_path, text):
-        """Broken JSON and missing parts give the same advice."""
+        """A missing file is named. Broken JSON and missing parts lead to the advice to download the chapter again."""
         path = tmp_path / "examples.json"
         with pytest.raises(ExamplesError, match=r"There is no file .*examples\.json"):
             load_examples(path)
@@ -145,7 +145,7 @@ class TestReadingTheFile:
         ],
     )
     def test_something_else_is_not_guessed_at(self, data, words):
-        """A file from a newer release asks for an update. Other JSON files are recognized."""
+        """The message about a file from a newer release asks for an update. Other JSON files are rejected."""
         with pytest.raises(ExamplesError, match=words):
             parse_examples(data)
 
@@ -175,14 +175,14 @@ class TestJudging:
         assert check.message == f"{check.reason}\n{check.example}"
 
     def test_an_exception_is_explained_with_its_line(self):
-        """A student's error is a finding with the line and the meaning, and the call that caused it."""
+        """A student's error is explained with its line, its meaning and the call that caused it."""
 
         def softmax(x, axis=-1):
             return x @ x
 
         verdict = verdict_on(softmax)
         check = verdict.checks[0]
-        assert (verdict.status, check.status) == ("failed", "error")  # the shapes are right, the values are wrong
+        assert (verdict.status, check.status) == ("failed", "error")  # other checks find wrong results
         assert "softmax stopped with ValueError" in check.reason
         assert "In the line `return x @ x`" in check.reason
         assert check.example.endswith("softmax(x)")
@@ -194,12 +194,12 @@ class TestJudging:
         assert "shape (2,)" in verdict_on(lambda x, axis=-1: x.sum(axis=-1)).checks[0].reason
 
     def test_nan_equals_nan(self):
-        """If NaN is right, NaN passes."""
+        """If the right result is NaN, NaN passes."""
         right = np.array([np.nan, 1.0])
         assert verdict_on(lambda x: right, one_check(call_step("f", 1.0), matches(0, right)), "f").status == "passed"
 
     def test_a_result_can_be_held_against_another_call(self):
-        """An expected value may be the student's answer to another call, and a result may be an argument."""
+        """An expected value may be the student's result of another call, and a result may be passed as an argument."""
         steps = [call_step("f", np.array([1.0, 2.0])), call_step("f", np.zeros(2))]
         steps[1]["call"]["args"] = [{"step": 0, "path": []}]
         steps.append({"assert": "matches", "actual": {"step": 1, "path": []}, "expected": {"step": 0, "path": []}})
@@ -207,7 +207,7 @@ class TestJudging:
         assert verdict_on(lambda x: x + 1, one_check(*steps), "f").status == "failed"
 
     def test_a_missing_part_of_a_pair_is_a_finding(self):
-        """A single array instead of a pair is explained in words, with the call."""
+        """If a single value is returned instead of a pair, the message says so and shows the call."""
         steps = [call_step("f", 1.0), matches(0, 2.0, path=(1,))]
         steps[0]["call"] |= {"parts": 2, "unpacked": True}
         single, one_part, pair = (
@@ -218,7 +218,7 @@ class TestJudging:
         assert pair.status == "passed"
 
     def test_a_function_given_as_an_argument_is_made_from_its_source(self):
-        """An argument that is a function arrives as a function."""
+        """A function that is stored as source code is passed to the student's code as a function."""
         source = Source("def square(x):\n    return x * x", "square")
         entry = one_check(call_step("f", source, 3.0), matches(0, 9.0, "f(square, 3.0)", g=source))
         assert verdict_on(lambda g, x: g(x), entry, "f").status == "passed"
@@ -232,7 +232,7 @@ class TestJudging:
         assert verdict_on(labelled, one_check(step, matches(0, "2.0")), "f").status == "passed"
 
     def test_a_changed_input_is_told_once_and_costs_no_visible_check(self):
-        """A function that changes its input returns right values, and the message names the changed input."""
+        """A function that changes its input but returns right values passes its visible checks, and one message names the changed input."""
 
         def softmax(x, axis=-1):
             x -= x.max(axis=axis, keepdims=True)
@@ -246,7 +246,7 @@ class TestJudging:
 
 class TestNothingToJudge:
     def test_the_blank_stub_is_not_attempted(self):
-        """A stub that still raises gets a friendly message and no failed check."""
+        """A stub that still raises NotImplementedError gets a friendly message and no failed check."""
 
         def softmax(x, axis=-1):
             raise NotImplementedError
@@ -257,7 +257,7 @@ class TestNothingToJudge:
         assert "not written yet" in verdict.message
 
     def test_another_stub_that_is_called_is_named(self):
-        """If a function depends on an unwritten one, the message names the unwritten function, and the first function is not treated as blank."""
+        """If a function calls an unwritten function, the message names the unwritten function, and the caller is not treated as blank."""
 
         def weights_of(x):
             raise NotImplementedError
@@ -297,7 +297,7 @@ class TestNothingToJudge:
         assert words in verdict.message
 
     def test_each_missing_answer_is_its_own_finding(self):
-        """If one answer is given and one is missing, the missing one is named."""
+        """If one answer is given and one is missing, the missing answer is named."""
         verdict = verdict_in({"q1": "b", "q2": None}, QUIZ, "quiz_ch9")
         assert statuses(verdict) == ["passed", "failed"]
         assert verdict.checks[1].reason == "q2 is still None: assign your answer to it."
@@ -306,7 +306,7 @@ class TestNothingToJudge:
 class TestDiagnosis:
     @pytest.mark.parametrize("function", list(by_hand.MESSAGES), ids=lambda f: f.__name__)
     def test_each_misconception_is_named_as_itself(self, function):
-        """A student who made that mistake reads its message."""
+        """A function with a known mistake gets the message of that misconception."""
         verdict = verdict_on(function)
         assert verdict.misconception == function.__name__
         assert verdict.message == by_hand.MESSAGES[function]
@@ -363,7 +363,7 @@ class TestDiagnosis:
         assert verdict_on(crashes_otherwise, entry, "f").misconception is None
 
     def test_a_change_of_inputs_is_named_only_by_a_mistake_that_changes_them(self):
-        """Right values from a function that writes into its input match no misconception that leaves it alone."""
+        """A function that returns right values but changes its input matches only a misconception that changes its input too."""
         x = np.array([1.0, 3.0])
 
         def in_place(x):
@@ -381,7 +381,7 @@ class TestDiagnosis:
 
 class TestOtherSessions:
     def test_an_endless_loop_ends_one_check_and_a_new_session_goes_on(self):
-        """If the session had to be stopped, the check says so. Other exercises are judged in a new session."""
+        """If a session is stopped, the check says so. Other exercises are judged in a new session."""
 
         def loops(x, axis=-1):
             while x.shape == FAR_APART.shape and x[1, 0] == 2000:
@@ -395,7 +395,7 @@ class TestOtherSessions:
         assert mean.status == "passed"
 
     def test_a_limit_on_memory_holds_in_a_notebook_too(self):
-        """A call with a memory limit fails if it creates an array of n times n numbers."""
+        """A call that needs more memory than its limit fails, in a notebook too."""
         steps = [call_step("f", 1000), holds("is_number", 0)]
         steps[0]["call"]["memory_mb"] = 1
         verdict = verdict_on(lambda n: float(np.ones((n, n)).sum()), one_check(*steps), "f")
@@ -405,7 +405,7 @@ class TestOtherSessions:
 
 class TestFunctionSession:
     def test_arguments_are_copied_and_changes_noticed(self):
-        """A call gets its own copies. So the caller's array does not change, but the function's change is reported."""
+        """A call gets copies of its arguments, so the caller's array does not change. The function's change to its copy is reported."""
 
         def halve(x):
             x /= 2
@@ -418,7 +418,7 @@ class TestFunctionSession:
         assert x.tolist() == [1, 1]
 
     def test_what_ends_or_is_no_function_is_an_error_of_the_students(self):
-        """exit() does not end the notebook. A missing name is a NameError, and a number with that name is a TypeError."""
+        """exit() does not end the notebook. A missing name is a NameError, and calling a number is a TypeError."""
         session = FunctionSession({"softmax": 3, "leave": sys.exit})
         errors = {name: session.call(Call(name)).error.type for name in ("leave", "softmax", "other")}
         assert errors == {"leave": "SystemExit", "softmax": "TypeError", "other": "NameError"}
@@ -426,7 +426,7 @@ class TestFunctionSession:
         assert session.value("softmax") == Answer(3)
 
     def test_a_message_is_capped_and_cleaned(self):
-        """A huge message, a message with control characters and a message that raises are shown as a short text."""
+        """An error's message is shortened and cleaned, and is empty if creating it raises an error."""
 
         class Rude(Exception):  # noqa: N818
             def __str__(self):

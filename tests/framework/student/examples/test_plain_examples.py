@@ -1,4 +1,4 @@
-"""Test visible checks of strings, dictionaries, errors and prints: they are recorded and replayed with the grader's words."""
+"""Test visible checks of strings, dictionaries, errors and prints: replaying the recorded checks gives the grader's messages."""
 
 import json
 
@@ -116,7 +116,7 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def chapter(tmp_path_factory):
-    """A chapter of functions, and the examples that a release records for it, stored and loaded as strict JSON."""
+    """Return a chapter's checks, and the exercises that a release records for them, after storing and loading as strict JSON."""
     files = {
         "solutions/ch1_units.py": RIGHT,
         "tests/chapters/test_ch1_units.py": CHECKS,
@@ -138,7 +138,7 @@ def test_right_functions_pass_by_the_record(chapter):
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_notebook_says_what_the_grader_says(chapter, name):
-    """The notebook gives the same words and names the same mistake."""
+    """A check in a notebook gives the same messages as the grader and names the same mistake."""
     names = {}
     exec(RIGHT + CASES[name], names)  # noqa: S102 - our own text
     subject = FunctionSubject("notebook", names)

@@ -1,4 +1,4 @@
-"""Tests of interactive pictures: computed at once, static without scripts, and messages about what cannot be shown."""
+"""Tests of interactive pictures: all positions are computed at once, a picture is static without scripts, and messages say what cannot be shown."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ODD = {
 
 
 def in_a_notebook(source):
-    """Return the printed texts and displays of one cell in a real IPython kernel."""
+    """Run each cell in ``source`` in a real IPython kernel, and return its printed text and its displays."""
     ran = (
         "from queue import Empty\nimport json, sys\nfrom jupyter_client.manager import start_new_kernel\n"
         "manager, client = start_new_kernel(kernel_name='python3')\nshown = []\n"
@@ -74,7 +74,7 @@ def test_a_notebook_has_every_picture_and_what_cannot_be_shown_is_said():
             *(HALF.format(body=body) for body, _ in ODD.values()),
         ]
     )
-    assert right[0] == "asked\n"  # only for the static picture, not for each of the others
+    assert right[0] == "asked\n"  # printed only for the static picture, not for the other positions
     [shown] = right[1]
     assert set(shown) == {"text/html", "text/plain", "image/png"}
     assert base64.b64decode(shown["image/png"]).startswith(b"\x89PNG")
@@ -86,7 +86,7 @@ def test_a_notebook_has_every_picture_and_what_cannot_be_shown_is_said():
 
 
 def test_in_the_jail_it_is_the_still_picture_and_nothing_more():
-    """In grading, only the first picture is computed, and it is an image without markup."""
+    """In grading, only the first picture is computed, and it is an image without HTML."""
     limits = Limits(
         call_seconds=5.0, cell_seconds=20.0, submission_seconds=60.0, memory_mb=512, result_mb=8, output_kb=80
     )
@@ -111,7 +111,7 @@ def test_in_the_jail_it_is_the_still_picture_and_nothing_more():
     ],
 )
 def test_an_author_s_mistake_is_a_sentence(controls, start, said):
-    """The message about controls that cannot be moved says what was found and what to do."""
+    """The message about invalid controls says what was found and what to do."""
     with pytest.raises(ValueError, match=re.escape(said)):
         MovingPicture(np.zeros, controls, start)
 

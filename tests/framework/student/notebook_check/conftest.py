@@ -18,7 +18,7 @@ SETUP = "import numpy as np\nfrom autograder import check, hint, solution\n"
 
 @pytest.fixture
 def beside_the_notebook(tmp_path, monkeypatch):
-    """A folder with a chapter's examples and no recorded progress."""
+    """Return a folder with a chapter's examples and no recorded progress."""
     by_hand.write_chapter(tmp_path)
     monkeypatch.chdir(tmp_path)
     for name in [name for name in os.environ if name.startswith(("JPY_", "JUPYTER", "NBGRADER"))]:
@@ -31,11 +31,11 @@ def beside_the_notebook(tmp_path, monkeypatch):
 
 @pytest.fixture
 def notebook(beside_the_notebook, capsys):  # noqa: ARG001 - it is where cells run
-    """Run code as cells of one notebook, and return the printed text."""
+    """Return a function that runs code as a cell of one notebook and returns the printed text."""
     names = {"__name__": "__main__"}
 
     def run(code):
-        exec(code, names)  # noqa: S102 - check() reads the names of whoever calls it, so a caller is made
+        exec(code, names)  # noqa: S102 - check() reads the variables of its caller, so the code needs a namespace
         return capsys.readouterr().out
 
     run(SETUP)
@@ -43,7 +43,7 @@ def notebook(beside_the_notebook, capsys):  # noqa: ARG001 - it is where cells r
 
 
 class Notebook:
-    """A notebook file with ``cells`` by name, and its kernel. ``ids`` is whether the front end names cells, unlike a browser."""
+    """A notebook file with ``cells`` by name, and its kernel. If ``ids`` is true, the front end sends the ids of cells."""
 
     def __init__(self, folder, cells, manager):
         self.path, self.cells, self.ids = folder / f"{folder.name}.ipynb", cells, True
@@ -52,7 +52,7 @@ class Notebook:
         self._client.wait_for_ready(timeout=60)
 
     def save(self, **changed):
-        """Save the file with a time after that of all runs."""
+        """Save the file, so that it is newer than every run."""
         kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
         cells = [_cell(name, source) for name, source in (self.cells | changed).items()]
         self.path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": kernel, "cells": cells}))
@@ -84,7 +84,7 @@ def _cell(name, source):
 
 @pytest.fixture(scope="module")
 def kernels():
-    """A function that starts a kernel in a folder for a notebook with ``cells``, and returns the notebook."""
+    """Return a function that starts a kernel in a folder for a notebook with ``cells``, and returns the notebook."""
     managers = []
 
     def start(folder, cells, **environment):
@@ -104,7 +104,7 @@ def kernels():
 
 @pytest.fixture(scope="module")
 def by_hand_folder(tmp_path_factory):
-    """A function that creates a folder with the manually written chapter."""
+    """Return a function that creates a folder with the manually written chapter."""
 
     def make():
         folder = tmp_path_factory.mktemp("course") / by_hand.CHAPTER

@@ -1,4 +1,4 @@
-"""Test the messages of ``check``, pictures and cells about cells that were changed or not run, in real kernels."""
+"""Test, in real kernels, what ``check``, pictures and other cells say about cells that were changed or not run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CELLS["check_quiz_ch9"] = 'check("quiz_ch9")'
 
 @pytest.fixture(scope="module", params=[True, False], ids=["in JupyterLab", "without ids of cells"])
 def ready(kernels, by_hand_folder, request):
-    """A notebook whose first cells were run, in a front end that names its cells or does not."""
+    """Return a notebook whose first cells were run, in a front end that sends the ids of cells or does not."""
     notebook = kernels(by_hand_folder(), CELLS)
     notebook.ids = request.param
     for name in ("setup", "double", "mean_of"):
@@ -33,7 +33,7 @@ def ready(kernels, by_hand_folder, request):
 
 @pytest.fixture
 def notebook(ready):
-    """The notebook with a right ``softmax``."""
+    """Return the notebook after running and checking a right ``softmax``."""
     ready.run("softmax")
     assert "Well done" in ready.run("check", "check(softmax)")
     return ready
@@ -53,7 +53,7 @@ KEPT = "so `softmax` is still your earlier version: correct the cell, run it, an
     ids=["a syntax error", "another name", "nothing", "an error before it"],
 )
 def test_an_older_function_is_not_checked(notebook, code, why):
-    """The sentence says what happened to the cell. The other exercises are checked, and so is the cell after its repair."""
+    """The message says what happened to the cell. Other exercises are still checked, and so is this one once its cell is repaired."""
     notebook.run("softmax", code)
     assert notebook.run("check", "check(softmax)") == f"{why}, {KEPT}"
     assert notebook.run("check", 'check("softmax")') == f"{why}, {KEPT}"
@@ -63,7 +63,7 @@ def test_an_older_function_is_not_checked(notebook, code, why):
 
 
 def test_a_cell_that_was_changed_and_not_run_is_named(notebook):
-    """The file is newer than the run. A changed comment or docstring is no change."""
+    """If the saved cell differs from the cell that was run, the message names it. Changed comments and docstrings do not matter."""
     notebook.save(softmax=SOFTMAX.replace("scores into weights", "numbers") + "  # done")
     assert "Well done" in notebook.run("check", "check(softmax)")
     notebook.save(softmax=SOFTMAX.replace("e /", "2 * e /"))
@@ -97,7 +97,7 @@ def test_a_quiz_is_not_checked_with_older_answers(notebook):
 
 
 def test_a_hint_does_not_judge_an_older_function(notebook):
-    """The older function passes, but its cell now has a syntax error. The message says so, and the first hint follows."""
+    """If the older function passes but its cell now has a syntax error, the message says so, and the first hint follows."""
     notebook.run("softmax", f"{SOFTMAX})")
     hint = notebook.run("check", "hint(softmax)")
     assert f"Python could not parse the cell of `softmax` (a SyntaxError), {KEPT} First hint." in hint
@@ -110,7 +110,7 @@ FIRST = "Run that cell first, or all cells above this one (Run › Run All Above
 
 
 def test_after_a_restart_each_cell_names_the_one_to_run(kernels, by_hand_folder):
-    """Only the set-up cells were run. A name that no cell defines keeps its traceback, and so does an error in a function."""
+    """A message names the cell that defines a missing name. A name that no cell defines keeps its traceback, and so does an error in a function."""
     notebook = kernels(by_hand_folder(), CELLS)
     notebook.run("setup")
     missing = f"is defined in the cell that begins `def softmax(x, axis=-1):`. {FIRST}"
@@ -131,7 +131,7 @@ def test_after_a_restart_each_cell_names_the_one_to_run(kernels, by_hand_folder)
 
 
 def test_a_kernel_of_start_names_the_set_up(kernels, by_hand_folder):
-    """Its kernels know the notebook before any cell was run, so a message is shown even if ``check`` itself is undefined."""
+    """A kernel of ``autograder start`` knows the notebook before any cell is run, so a message is shown even if ``check`` itself is undefined."""
     notebook = kernels(by_hand_folder(), CELLS, PYTHONSTARTUP=str(STARTUP))
     missing = f"is defined in the cell that begins `# The set-up.`. {FIRST}"
     assert notebook.run("check", "check(softmax)") == f"`check` {missing}"

@@ -1,4 +1,4 @@
-"""Tests of ``check(f, deeper=True)`` in a real kernel: in a clone of a course, and elsewhere."""
+"""Tests of ``check(f, deeper=True)`` in a real kernel, inside and outside a clone of a course."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.mini import CHAPTER, RIGHT, copy_course
 
 pytestmark = pytest.mark.slow
 
-# This function is right for the visible tables, and wrong for a table of tables.
+# This function is right for the visible inputs, which have at most two axes, and wrong for inputs with three axes.
 FLAT = RIGHT["mean_kelvin"].replace("axis=-1", "axis=1")
 CELLS = {"setup": "import numpy as np\n\nfrom autograder import check, hint", **RIGHT, "mean_kelvin": FLAT}
 DEEPER = "check(mean_kelvin, deeper=True)"
@@ -20,19 +20,19 @@ DEEPER = "check(mean_kelvin, deeper=True)"
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A clone of a course."""
+    """Return a clone of a course."""
     return copy_course(tmp_path_factory.mktemp("clone"))
 
 
 @pytest.fixture(scope="module")
 def examples(course):
-    """The examples of the course's chapter."""
+    """Return the path of the chapter's examples."""
     return record_examples(course, CHAPTER)
 
 
 @pytest.fixture
 def notebook(course, examples, kernels):
-    """The notebook as ``make lab`` sets it up, in a folder of the clone, with a function that is right for some inputs only."""
+    """Return the notebook that ``make lab`` sets up in a folder of the clone, with a function that is right only for some inputs."""
     folder = course.root / "attention" / CHAPTER
     folder.mkdir(parents=True)
     shutil.copy(examples, folder / "examples.json")
@@ -43,7 +43,7 @@ def notebook(course, examples, kernels):
 
 
 def test_one_case_of_the_hidden_checks_is_shown(notebook):
-    """The visible checks pass, and a hidden one fails. Only its case is shown. The saved notebook is checked."""
+    """If the visible checks pass and a hidden check fails, only the hidden check's case is shown. The saved notebook is checked."""
     shown = notebook.run("check", DEEPER)
     assert (
         "Well done! All checks pass. Next is quiz_ch1_units. check(mean_kelvin, deeper=True) tries new random" in shown
@@ -63,7 +63,7 @@ def test_one_case_of_the_hidden_checks_is_shown(notebook):
 
 
 def test_without_the_course_it_says_why_and_what_works(examples, kernels, tmp_path):
-    """A learner's computer has no solutions to compare with. The result of the ordinary check is shown."""
+    """Outside a clone, there are no solutions to compare with. The message says so, and the result of the ordinary check is shown."""
     folder = tmp_path / CHAPTER
     folder.mkdir()
     shutil.copy(examples, folder / "examples.json")

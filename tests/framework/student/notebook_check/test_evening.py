@@ -1,4 +1,4 @@
-"""Tests of what ``check`` does besides judging: it guards, records, helps, shows the next exercise, and survives problems."""
+"""Tests of what ``check`` does besides judging: it limits time and output, records progress, helps, shows the next exercise, and survives problems."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SOLUTION = "def softmax(x, axis=-1):\n    e = 1\n\n    return 'the solution'"
 
 @pytest.fixture
 def alone(beside_the_notebook):
-    """The chapter as a self-learner gets it: with obfuscated solutions, a quiz that is judged at once, and three chapters in all."""
+    """Write the examples that a self-learner gets, with obfuscated solutions and a quiz that is judged at once, and return their text."""
     data = by_hand.chapter_data() | {"audience": "self-learners", "solutions": "after passing", "title": "9 · By hand"}
     data["chapters"] = [by_hand.CHAPTER]
     softmax, quiz = data["exercises"]["softmax"], data["exercises"]["quiz_ch9"]
@@ -77,7 +77,7 @@ class TestGuard:
         assert "3 of 3" in notebook(f"{RIGHT}\ncheck(softmax)")
 
     def test_the_course_says_how_long_a_call_may_take(self, notebook, beside_the_notebook):
-        """The limit in examples.json counts if the call gives none, and small inputs are in the message."""
+        """If the call of check() gives no limit, the limit in examples.json applies. The message shows a small input."""
         path = beside_the_notebook / "examples.json"
         path.write_text(json.dumps(json.loads(path.read_text()) | {"call_seconds": 0.1}))
         code = "def mean_of(x):\n    while True:\n        pass\ncheck(mean_of)"
@@ -86,7 +86,7 @@ class TestGuard:
 
     @pytest.mark.parametrize("seconds", ["0", "-1", "'long'", "True", "float('nan')"])
     def test_seconds_that_make_no_sense_are_told(self, notebook, seconds):
-        """A message says so, and nothing is run."""
+        """An invalid number of seconds is reported, and nothing is run."""
         assert "It must be a number above 0" in said(
             notebook_check.CheckProblem, notebook, f"{RIGHT}\ncheck(softmax, seconds={seconds})"
         )
@@ -117,7 +117,7 @@ class TestGuard:
 
 class TestCases:
     def test_a_case_leaves_the_notebooks_names_alone(self, notebook):
-        """An input with a name of the notebook gets a unique name. The pasted code runs and shows the same."""
+        """An input whose name the notebook already uses gets a unique name. The case can be pasted and gives the same result."""
         text = said(notebook_check.CheckFailed, notebook, f"x = 'mine'\n{WRONG}\ncheck(softmax)")
         assert "case_x = np.array([[0.0, 1.0], [2000.0, 2001.0]]) softmax(case_x) gave [[nan, nan]" in text
         with pytest.raises(notebook_check.CheckFailed) as failed:
@@ -147,7 +147,7 @@ class TestCases:
 
 class TestAfterTheAnswer:
     def test_a_pass_shows_another_way_and_where_to_go_on(self, notebook, alone):
-        """Other solutions are shown only after a pass, and are not readable in the file."""
+        """Alternative solutions are shown only after a pass, and are not readable in the examples file."""
         assert "another way" not in said(notebook_check.CheckFailed, notebook, f"{WRONG}\ncheck(softmax)")
         out = notebook(f"{RIGHT}\ncheck(softmax)")
         assert "Another way to write it. logaddexp is safe by itself." in out
@@ -157,7 +157,7 @@ class TestAfterTheAnswer:
 
     @pytest.mark.usefixtures("alone")
     def test_a_solution_comes_after_the_hints(self, notebook):
-        """A solution is shown at once if the exercise is done, with the layout of its code."""
+        """The solution is shown only after all hints have been read, with the layout of its code."""
         assert (
             "You can see the solution after hint 3. You have read none so far. `hint(softmax)` shows the next one."
             in said(notebook_check.CheckProblem, notebook, f"{WRONG}\nsolution(softmax)")
@@ -169,20 +169,20 @@ class TestAfterTheAnswer:
         assert "    def softmax(x, axis=-1):\n        e = 1\n" in out
 
     def test_in_a_course_there_is_none(self, notebook):
-        """A sentence says why, and what to do instead."""
+        """In a course that is not for self-study, the message says why no solution is shown."""
         told = said(notebook_check.CheckProblem, notebook, f"{RIGHT}\ncheck(softmax)\nsolution(softmax)")
         assert told.startswith("`solution` is only for self-study")
         assert "another way" not in notebook("check(softmax)")
 
     @pytest.mark.usefixtures("alone")
     def test_a_quiz_is_judged_at_once_for_who_learns_alone(self, notebook):
-        """The message of a wrong choice is at its own question."""
+        """For a self-learner, check() judges the answers, and the message about a wrong choice is shown at its question."""
         text = said(notebook_check.CheckFailed, notebook, "q1, q2 = '(A)', 0.5\ncheck('quiz_ch9')")
         assert "✗ question 1: who asks '(A)' is not the answer. A key is looked at; it does not ask." in text
         assert notebook("q1 = 'b'\ncheck('quiz_ch9')").startswith("quiz_ch9   3 of 3 checks passed")
 
     def test_a_damaged_seal_costs_nothing_but_what_is_in_it(self):
-        """Hints that cannot be opened are not offered."""
+        """Data that is damaged, or that belongs to another exercise, raises only ValueError."""
         assert deobfuscate(obfuscate({"a": 1}, "softmax"), "softmax") == {"a": 1}
         for text, name in (
             ("!", "softmax"),
@@ -196,7 +196,7 @@ class TestAfterTheAnswer:
 class TestHintsByTries:
     @pytest.mark.parametrize(("tries", "number"), [(1, 1), (2, 1), (3, 2), (5, 3), (9, 3)])
     def test_the_more_was_tried_the_more_is_said(self, notebook, tries, number):
-        """Every second failed attempt suggests a hint. Skipped hints stay available."""
+        """Every second failed attempt raises the number of the hint that is shown. Skipped hints stay available."""
         for _ in range(tries):
             said(notebook_check.CheckFailed, notebook, f"{WRONG}\ncheck(softmax)")
         out = notebook("hint(softmax)")
@@ -204,13 +204,13 @@ class TestHintsByTries:
         assert (f"You have tried {tries} times, so this is hint {number}" in out) == (number > 1)
 
     def test_what_was_read_is_remembered(self, notebook, beside_the_notebook):
-        """The file stores it, so another kernel continues from there."""
+        """The progress file stores which hints were read, so another kernel continues from there."""
         notebook(f"{WRONG}\nhint(softmax)")
         assert read(beside_the_notebook).of(by_hand.CHAPTER, "softmax") == ExerciseProgress("begun", hints=1)
         assert notebook("hint(softmax)").startswith("softmax   hint 2 of 3")
 
     def test_a_pass_in_between_forgets_no_try(self, notebook):
-        """After a pass, failed attempts continue to count for the choice of the next hint."""
+        """Failed attempts before a pass still count for the choice of the next hint."""
         for _ in range(4):
             said(notebook_check.CheckFailed, notebook, f"{WRONG}\ncheck(softmax)")
         notebook(f"{RIGHT}\ncheck(softmax)")
@@ -218,7 +218,7 @@ class TestHintsByTries:
         assert "You have tried 5 times, so this is hint 3." in " ".join(notebook("hint(softmax)").split())
 
     def test_a_function_that_passes_needs_no_hint(self, notebook, beside_the_notebook):
-        """``hint`` says so, whether the function was checked before or not. A hint with a given number is shown nevertheless."""
+        """``hint`` says that the function passes, even if it was not checked before. A hint can still be requested by its number."""
         lines = [f"{line}\n" for line in RIGHT.splitlines()]
         linecache.cache["<cell 1>"] = (
             len(RIGHT),
@@ -237,7 +237,7 @@ class TestHintsByTries:
 
 class TestMap:
     def test_the_map_tells_what_is_done_and_what_comes_next(self, notebook, alone, beside_the_notebook):
-        """The map has chapters with exercises and stars. A check changes it, and an unknown chapter is on it too."""
+        """The map lists chapters with their exercises and stars, even a chapter that was not opened yet. Each check updates the map."""
         (beside_the_notebook / "examples.json").write_text(
             alone.replace(f'["{by_hand.CHAPTER}"]', f'["{by_hand.CHAPTER}", "ch10"]')
         )
@@ -251,7 +251,7 @@ class TestMap:
 
     @pytest.mark.usefixtures("alone")
     def test_the_last_pass_is_an_ending(self, notebook):
-        """When the whole course passes, the card and the map show the end of the course once."""
+        """When every exercise of the course is solved, the card and the map say that this is the end of the course."""
         notebook(f"{RIGHT}\ncheck(softmax)")
         notebook("q1, q2 = 'b', 1\ncheck('quiz_ch9')")
         out = " ".join(notebook("def mean_of(x):\n    return x.mean()\ncheck(mean_of)").split())
@@ -260,7 +260,7 @@ class TestMap:
 
     @pytest.mark.usefixtures("alone")
     def test_from_the_folder_of_the_chapters(self, notebook, beside_the_notebook, monkeypatch):
-        """A notebook above the chapters finds them all. Without chapters, it says what is missing."""
+        """In the folder above the chapters, check() finds all chapters. If there is none, the message says what is missing."""
         chapter = beside_the_notebook / by_hand.CHAPTER
         chapter.mkdir()
         (beside_the_notebook / "examples.json").rename(chapter / "examples.json")
@@ -326,7 +326,7 @@ class TestNotAsItShouldBe:
 
     @pytest.mark.parametrize("variable", ["NBGRADER_VALIDATING", "NBGRADER_EXECUTION"])
     def test_nbgraders_own_runs_leave_no_note(self, notebook, beside_the_notebook, monkeypatch, variable):
-        """Runs of submissions by nbgrader are not recorded as a student's progress."""
+        """When nbgrader runs a notebook, no progress is recorded."""
         monkeypatch.setenv(variable, "1")
         notebook(f"{RIGHT}\ncheck(softmax)")
         assert not (beside_the_notebook / PROGRESS_NAME).exists()

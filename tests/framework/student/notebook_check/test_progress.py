@@ -55,7 +55,7 @@ def test_chapters_side_by_side_share_one_file(tmp_path, folder, home):
     ids=lambda text: repr(text[:20]),
 )
 def test_a_damaged_file_is_set_aside(tmp_path, text):
-    """The damaged file counts as empty and is kept, and the next record starts a new file."""
+    """A damaged file counts as empty and is kept under another name, and the next record starts a new file."""
     path = tmp_path / PROGRESS_NAME
     path.write_text(text)
     assert read(tmp_path) == Progress()
@@ -65,7 +65,7 @@ def test_a_damaged_file_is_set_aside(tmp_path, text):
 
 
 def test_parts_that_make_no_sense_count_as_nothing(tmp_path):
-    """One damaged entry does not affect the others."""
+    """A damaged entry does not affect other entries."""
     entries = {
         "a": {"status": "done", "failed": 1, "hints": 0},
         "b": 7,
@@ -109,7 +109,7 @@ def test_a_disk_that_takes_nothing_costs_one_sentence(tmp_path, monkeypatch, num
 
 
 def test_a_folder_that_is_gone_is_survived(tmp_path):
-    """A file instead of the folder is handled like a missing folder."""
+    """If a file is in place of the folder, a message says so, and progress is kept in memory."""
     (tmp_path / "gone").write_text("")
     assert "not a directory" in record(tmp_path / "gone", "ch1", "softmax", passed=True)
     assert read(tmp_path / "gone").of("ch1", "softmax").status == "done"
@@ -121,7 +121,7 @@ def _many(folder: Path, chapter: str) -> None:
 
 
 def test_two_notebooks_at_once_lose_nothing(tmp_path):
-    """If two processes make fifty records in one file, the file has all fifty."""
+    """If two processes write fifty records to one file at the same time, the file has all fifty."""
     context = multiprocessing.get_context("fork")
     processes = [context.Process(target=_many, args=(tmp_path, chapter)) for chapter in ("ch1", "ch2")]
     for process in processes:

@@ -27,7 +27,7 @@ BLANK = "def softmax(x, axis=-1):\n    raise NotImplementedError\n"
 
 @pytest.fixture(autouse=True)
 def _nothing_done_yet(beside_the_notebook):
-    """All tests here run in a folder with a chapter's examples."""
+    """Run every test of this file in a folder with a chapter's examples."""
 
 
 def process(folder, *command):
@@ -56,7 +56,7 @@ class TestCheck:
         assert "Next is mean_of." in out
 
     def test_a_wrong_function_raises_with_the_whole_card(self, notebook):
-        """Without a display, the text of the exception is the card. Tools treat it like a failed assert."""
+        """Without a display, the text of the exception is the card. Tools treat the exception like a failed assert."""
         assert issubclass(notebook_check.CheckFailed, AssertionError)
         text = said(notebook_check.CheckFailed, notebook, f"{WRONG}\ncheck(softmax)")
         assert text.startswith("softmax   1 of 3 points here, 1 more possible when it is graded\n  ✓ the example")
@@ -77,14 +77,14 @@ class TestCheck:
         assert notebook(f"{RIGHT}\n{code}").startswith("softmax ")
 
     def test_the_object_given_is_the_one_tried(self, notebook):
-        """If an older function is passed, it is checked, and not the newer function of that name."""
+        """If an older function is passed, it is checked instead of the newer function of the same name."""
         notebook(f"{RIGHT}\nold = softmax\n{WRONG}")
         assert notebook("check(old)").startswith("softmax   3 of 3")
         assert "1 of 3" in said(notebook_check.CheckFailed, notebook, "check(softmax)")
 
     @pytest.mark.parametrize("body", ["raise NotImplementedError", "pass", "...", '"""Says."""'])
     def test_a_stub_is_not_attempted(self, beside_the_notebook, body):
-        """With or without its raise, an empty function gets a friendly message that it is not written yet."""
+        """An empty function gets a friendly message that it is not attempted yet, even if it does not raise NotImplementedError."""
         done = script(beside_the_notebook, f"def softmax(x, axis=-1):\n    {body}")
         assert done.returncode == 1
         assert "CheckFailed: softmax   not attempted yet" in done.stderr
@@ -105,12 +105,12 @@ class TestCheck:
         assert "axis 0" not in capsys.readouterr().out
 
     def test_an_interrupt_is_left_alone(self, notebook):
-        """The stop button works, even for a loop that never ends."""
+        """A KeyboardInterrupt, as from the stop button, is passed on."""
         with pytest.raises(KeyboardInterrupt):
             notebook("def softmax(x, axis=-1):\n    raise KeyboardInterrupt\ncheck(softmax)")
 
     def test_new_examples_are_read_again(self, notebook, beside_the_notebook):
-        """A new file is used without a restart."""
+        """A new examples file is used without restarting the kernel."""
         notebook(f"{RIGHT}\ncheck(softmax)")
         path = beside_the_notebook / "examples.json"
         path.write_text(path.read_text().replace("the example worked by hand", "another example"))
@@ -136,13 +136,13 @@ class TestQuiz:
         ],
     )
     def test_what_is_missing_or_of_the_wrong_kind_raises(self, notebook, answers, finding):
-        """For an unfinished quiz, the message says which answer to look at."""
+        """If an answer is missing or has the wrong type, the message says which answer it is."""
         assert finding in said(notebook_check.CheckFailed, notebook, f"{answers}\ncheck('quiz_ch9')")
 
 
 class TestHints:
     def test_hints_come_one_by_one_and_then_end(self, notebook):
-        """Each call gives the next hint. After the last one, it says where to look."""
+        """Each call gives the next hint. After the last hint, a message says that all hints have been seen."""
         notebook("def softmax(x, axis=-1):\n    return np.full(7, axis)")
         outs = [notebook("hint(softmax)") for _ in range(4)]
         assert outs[0].startswith("softmax   hint 1 of 3\n  First hint.")
@@ -153,19 +153,19 @@ class TestHints:
         assert "You have seen all 3 hints for `softmax`" in outs[3]
 
     def test_a_hint_can_be_asked_for_by_number(self, notebook):
-        """An earlier or a later hint can be requested. Counting continues from the furthest one."""
+        """An earlier or a later hint can be requested. Counting continues from the furthest hint."""
         assert "Second hint" in notebook("hint('softmax', 2)")
         assert "First hint" in notebook("hint('softmax', 1)")
         assert "Third hint" in notebook("hint('softmax')")
 
     @pytest.mark.parametrize("number", ["0", "4", "-1", "'2'", "True"])
     def test_a_number_without_a_hint_is_told(self, notebook, number):
-        """For invalid numbers and other objects, a sentence says what is possible."""
+        """If there is no hint with that number, the message says which numbers there are."""
         text = said(notebook_check.CheckProblem, notebook, f"hint('softmax', {number})")
         assert "softmax has 3 hints, numbered from 1" in text
 
     def test_a_failing_check_counts_the_hints_left(self, notebook):
-        """The card counts the hints that were read."""
+        """The card says how many hints have not been read yet."""
         notebook("hint('softmax')")
         assert 'hint("softmax") has 2 hints left' in said(
             notebook_check.CheckFailed, notebook, f"{WRONG}\ncheck(softmax)"
@@ -208,7 +208,7 @@ class TestUnhelpfulSituations:
         assert [word for word in words if word.format(folder=path.parent) not in text] == []
 
     def test_the_notebooks_folder_is_found_after_a_chdir(self, notebook, beside_the_notebook, monkeypatch):
-        """A student who changed the folder in a cell still has examples, if the front end knows where the notebook is."""
+        """Even if a cell changed the working directory, the examples are found if the front end knows where the notebook is."""
         elsewhere = beside_the_notebook / "data"
         elsewhere.mkdir()
         monkeypatch.chdir(elsewhere)
@@ -217,13 +217,13 @@ class TestUnhelpfulSituations:
 
 
 class TestSelfLearners:
-    """A clone of the course has no examples.json next to its notebooks, so it is recorded when needed."""
+    """Tests in a clone of the course, which has no examples.json next to its notebooks, so that examples are recorded when needed."""
 
     CHAPTER = "ch1_weighted_averaging"
 
     @pytest.fixture
     def clone(self, tmp_path, monkeypatch):
-        """A copy of this course's first chapter, as git would check it out."""
+        """Return a copy of this course's first chapter, as git would check it out."""
         course = tmp_path / "clone"
         for folder in (f"source/{self.CHAPTER}", "solutions", "tests/chapters"):
             ignore = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
@@ -236,7 +236,7 @@ class TestSelfLearners:
 
     @pytest.mark.slow
     def test_examples_are_made_once_and_again_when_the_checks_change(self, notebook, clone):
-        """The first check records them and says so, and the next is quick. Changed checks are recorded again."""
+        """The first call of check() records the examples and says so, and later calls reuse them. If the checks change, they are recorded again."""
         first = notebook(f"{RIGHT}\ncheck(softmax)")
         assert first.startswith(f"Preparing the examples of {self.CHAPTER}")
         assert "softmax " in first
@@ -252,7 +252,7 @@ class TestSelfLearners:
 
     @pytest.mark.slow
     def test_a_failure_to_make_them_says_why_and_how_to_see_more(self, notebook, clone):
-        """If a course cannot be recorded, the message has the command to run."""
+        """If a course's examples cannot be recorded, the message names the command to run."""
         (clone / "course_config.py").write_text("c = get_config()\nthis is no python\n")
         text = said(notebook_check.CheckProblem, notebook, "check('softmax')")
         assert f"The examples of {self.CHAPTER} could not be created" in text
@@ -261,7 +261,7 @@ class TestSelfLearners:
 
 class TestFrontEnds:
     def test_importing_it_needs_numpy_and_the_standard_library_only(self, beside_the_notebook):
-        """Importing the package loads nothing else, and no module that is missing in a browser."""
+        """Importing the package loads no other package, and no module that is missing in a browser."""
         code = (
             "import sys\nfrom autograder import check, hint\n"
             "extra = {m.partition('.')[0] for m in sys.modules} - sys.stdlib_module_names - {'__main__', 'autograder', 'numpy'}\n"
@@ -323,7 +323,7 @@ class TestValidate:
         assert "Traceback" not in told
 
     def test_nbgrader_is_content_with_a_right_notebook(self, beside_the_notebook):
-        """A right function passes although it warns and prints to stderr."""
+        """A right function passes although it causes a NumPy warning."""
         warns = RIGHT.replace("return", "np.log(np.zeros(1))\n    return")
         assert "Success! Your notebook passes all the tests." in validated(beside_the_notebook, warns)
 
@@ -344,7 +344,7 @@ def run_notebook(folder, sources):
 
 
 def validated(folder, answer):
-    """Return what ``nbgrader validate`` says about a released notebook with one stub, filled in, and its graded cell."""
+    """Return the output of ``nbgrader validate`` for a released notebook with one exercise, whose stub contains ``answer``."""
 
     def cell(source, grade_id, *, grade):
         about = {"grade_id": grade_id, "grade": grade, "solution": not grade, "locked": grade, "schema_version": 3}
