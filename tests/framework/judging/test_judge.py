@@ -210,7 +210,7 @@ def another_shape(celsius):
     ("function", "words"),
     [
         (in_place, "to_kelvin changes its input `celsius`"),
-        (forgetful, "two different results for the same input"),
+        (forgetful, "two results for the same input differ"),
         (one_array, "return the same array each time"),
         (another_shape, "changes its input"),
     ],
@@ -466,7 +466,7 @@ def test_care_is_taken_of_everybody(course):
     assert found["right"][0].status == "passed"
     care = found["sly"][0].checks[-1]
     assert (care.name, care.status) == ("test_care", "failed")
-    assert "two different results for the same input" in care.message
+    assert "two results for the same input differ" in care.message
 
 
 def with_checks_of(course, text):

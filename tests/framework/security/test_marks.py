@@ -255,7 +255,7 @@ WRONG = {
         "total",
         "calls = []\ndef total(numbers):\n    calls.append(1)\n    return sum(numbers) + (len(calls) > 2)\n",
         "test_care",
-        "two different results",
+        "two results for the same input differ",
     ),
     "a generator that empties its list": (
         "drained",

@@ -73,7 +73,7 @@ PLACES = [  # the wrong body, the body after one edit, the line of the edit, and
     ("for i in range(y):\n        x = x + i\n    return x", "for i in range(y + 1):\n        x = x + i\n    return x", 2, "range"),
     ("for i in x:\n        z = i\n        return z", "for i in x:\n        z = i\n        pass\n    return z", 4, "returned"),
     ("z = 0\n    for i in x:\n        z += i\n    return z", "for i in x:\n        z = 0\n        z += i\n    return z", 2, "lines"),
-    ("for i in x:\n        break", "for i in x:\n        continue", 3, "lines"),
+    ("for i in x:\n        break", "for i in x:\n        continue", 3, "loop"),
     ("if x in y:\n        x = 1\n    return x", "if y in y:\n        x = 1\n    return x", 2, "condition"),
     ("return np.zeros_like(x)", "return np.zeros_like(y[0])", 2, "shape"),
     ("return np.squeeze(x)", "return np.squeeze(x, axis=-1)", 2, "axis"),
