@@ -331,6 +331,37 @@ def test_a_dictionary_handed_out_again_is_noticed_where_a_function_takes_whole_n
     assert "two results for the same input differ" in care.message
 
 
+TWO_NUMBERS = '''
+import numpy as np
+from autograder.checking import check, exercise, pure
+
+@exercise("boxes", points=2, hints=("one", "two", "three"))
+class TestBoxes:
+    @check(points=1)
+    def test_some(self, agrees):
+        """some sizes and values"""
+        for n, value in ((4, 3), (7, 5), (6, 2), (4, 1)):
+            agrees.boxes(n, value)
+
+    test_care = pure(points=1)
+'''
+
+
+def test_an_array_that_is_stored_under_one_of_two_numbers_is_noticed(probed):
+    """A function that keeps an array for each size fails the purity check, which also makes two calls with the same size."""
+    solution = "import numpy as np\n\ndef boxes(n, value):\n    return np.full(n, float(value))\n"
+    course = probed({CHECK_FILE: TWO_NUMBERS, SOLUTION_FILE: solution, WRONG_FILE: ""})
+    assert graded(course, lambda n, value: np.full(n, float(value))).score == 2
+    shelf = {}
+
+    def kept_boxes(n, value):
+        found = shelf.setdefault(n, np.zeros(n))
+        found[:] = value
+        return found
+
+    assert graded(course, kept_boxes).checks[-1].status == "failed"
+
+
 def test_arrays_changed_under_a_probe_are_noticed():
     """A changed input of a probed function is reported, as after a call without a probe."""
     look = "def probe(function, x):\n    return len(function(x))\n"

@@ -6,7 +6,7 @@ import pytest
 from autograder.checking.findings import describe_failure, matches
 from autograder.checking.predicates import evaluate
 from autograder.sandbox.protocol import Opaque
-from autograder.values import paste, show
+from autograder.values import paste, paste_inputs, show
 
 ROWS = np.array([[0.2, 0.8], [0.5, 0.5]])
 
@@ -99,6 +99,21 @@ def test_what_passes_for_what(found, right, kind):
 def test_the_wrong_half_of_a_pair_is_named():
     """The message says which of the two parts is wrong."""
     assert matches((ROWS, ROWS[1]), (ROWS, ROWS[0])).reason.startswith("The second part differs")
+
+
+def test_an_array_that_is_given_twice_is_pasted_once():
+    """A function that changes K also changes Q here, so two separate arrays would show another result."""
+    shared = np.ones(2)
+    lines = paste_inputs({"Q": shared, "K": shared, "V": np.ones(2), "h": 1, "n": 1})
+    assert lines == ["Q = np.array([1.0, 1.0])", "K = Q", "V = np.array([1.0, 1.0])", "h = 1", "n = 1"]
+
+
+def test_only_wrong_entries_count_as_nan():
+    """If some entries should be NaN, the message counts the others, and it names the part of a pair."""
+    right = np.array([np.nan, 1.0, 2.0])
+    assert matches(np.full(3, np.nan), right).reason == "2 of the 3 entries are NaN (not a number)."
+    pair = matches((np.full(3, np.nan), 1.0), (right, 1.0))
+    assert pair.reason == "The first part differs: 2 of the 3 entries are NaN (not a number)."
 
 
 def test_a_failure_reads_like_a_case_that_can_be_pasted():

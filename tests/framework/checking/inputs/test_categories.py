@@ -137,3 +137,21 @@ def test_an_author_adds_a_category():
     )
     covering = cover(Contract({"x": array("n")}, categories=[last]), 0)
     assert any(len(d.values["x"]) == 120 and (np.diff(d.values["x"]) >= 0).all() for d in covering.inputs)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_long_axes_have_ordinary_values(seed):
+    """Equal rows would hide a mistake in the handling of long axes, so they are not drawn together."""
+    found = cover(Contract({"x": array("n d"), "y": array("n d")}), seed).inputs
+    long = [drawn for drawn in found if "n: longer than 64" in drawn.categories]
+    assert long
+    assert not any({f"{name}: equal rows", f"{name}: all equal"} & drawn.categories for drawn in long for name in "xy")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_one_size_is_far_above_the_other(seed):
+    """A function that leaves out the smaller of two parts is right unless one size is far above the other."""
+    contract = Contract({"n": whole(1, 100_000), "d": whole(1, 20_000)})
+    ratios = [drawn.values["n"] / drawn.values["d"] for drawn in cover(contract, seed).inputs]
+    assert max(ratios) > 100
+    assert min(ratios) < 1 / 100
