@@ -154,7 +154,7 @@ def sample_next(logits: np.ndarray, temperature: float, rng: np.random.Generator
                  of their tokens is right at temperature 0
 
     Example: at temperature 2, the logits [0, 2] become [0, 1] before the softmax. The probabilities are
-    about [0.2689, 0.7311], so of a thousand draws about 731 are a 1. At temperature 0 all draws are a 1
+    about [0.2689, 0.7311], so of a thousand draws about 731 are a 1. At temperature 0, every draw is a 1
 
     You may assume that all logits are between -10 000 and 10 000, and that the temperature is 0 or from 0.001 to 1000.
     """

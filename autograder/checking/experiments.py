@@ -128,7 +128,9 @@ class Average:
         return self.mean - self.bias - slack, self.mean + slack
 
     def __str__(self) -> str:
-        return _summary(self.number, "results", [f"an average off by {self.effect:g} from {self.mean:g}"], self)
+        return _summary(
+            self.number, "results", [f"an average that differs from {self.mean:g} by {self.effect:g}"], self
+        )
 
 
 def assert_drawn(actual: Value, test: Draws, *, call: str = "", **inputs: Value) -> None:

@@ -197,9 +197,7 @@ def _has_shape(actual: Value, *, shape: Value) -> Finding | None:
     if found.shape == tuple(shape):
         return None
     is_, be = ("has" if found.shape else "is"), ("have" if shape else "be")
-    return Finding(
-        f"It {is_} {shape_words(found.shape)}, but it should {be} {shape_words(tuple(shape))}.", "shape", None
-    )
+    return Finding(f"It {is_} {shape_words(found.shape)}, but it should {be} {shape_words(tuple(shape))}.", "shape")
 
 
 def _one_of(actual: Value, *, choices: Value) -> Finding | None:

@@ -217,7 +217,7 @@ class ExerciseSession:
             elif call.can_batch:
                 answers.append(next(plain))
             else:
-                session = session or self.session()  # a new one if the batch was stopped, perhaps in a later check
+                session = session or self.session()  # a new session if the batch was stopped
                 answers.append(session.probe(call.probe, call))
         return answers
 

@@ -110,9 +110,8 @@ class FunctionSession:
         own = next((self._names[n] for n in sources if isinstance(self._names.get(n), FunctionType | type)), None)
         home = (home_of(own) if own is not None else None) or self._names
         names = dict(home)
-        here = {
-            k: v for k, v in {**home, **self._names}.items() if isinstance(v, FunctionType) and v.__globals__ is home
-        }
+        functions = {k: v for k, v in {**home, **self._names}.items() if isinstance(v, FunctionType)}
+        here = {name: function for name, function in functions.items() if function.__globals__ is home}
         # The other functions look up names in the copy, so they call the replacements.
         self._edited = {name: _living_in(names, function) for name, function in here.items()}
         names.update(self._edited)

@@ -200,7 +200,7 @@ def rows(card: Card) -> list[Row]:
             continue
         reason, case = (check.reason or check.message, check.example) if check.status not in _QUIET else ("", "")
         if check.reason and check.reason in reasons:
-            reason, case = "The same as above.", ""
+            reason, case = "The same message as above.", ""
         reasons.add(check.reason)
         both = [_message(verdict, verdict.checks), location_text(verdict)] if check is first else []
         shown = _in_columns(sanitize(case))

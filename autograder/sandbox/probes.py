@@ -40,7 +40,7 @@ _CONTAINER = (
 )
 
 _NESTED = "each runs in its own namespaces, with its own /tmp"
-_NOT_NESTED = "by Landlock and seccomp (without separate namespaces, and a notebook cannot write files)"
+_NOT_NESTED = "by Landlock and seccomp (there are no separate namespaces, and notebooks cannot write files)"
 
 
 @dataclass(frozen=True, slots=True)

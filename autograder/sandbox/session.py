@@ -427,7 +427,7 @@ class ChildSession:
         function = self._substitutes.get(head["ask"]) if type(head["ask"]) is str else None
         args, kwargs = head.get("args"), head.get("kwargs")
         if function is None or type(args) is not list or type(kwargs) is not list:
-            raise WireError("a call requests something that was not offered")
+            raise WireError("the sandbox asked for a function that is not available to it")
         generators: list[np.random.Generator] = []
 
         def special(tag: str, items: list[Json]) -> Value:

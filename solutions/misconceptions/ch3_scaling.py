@@ -1289,7 +1289,7 @@ def all_slopes_negative(q, K, V, g):
 
 @wrong
 def g_forgotten(q, K, V, g):
-    """g has no effect on your answer, because all entries of the output count as 1. Different g should give different
+    """g has no effect on your answer: you compute the gradient as if every entry of g were 1. Different g should give different
     gradients."""
     return K.T @ (softmax_jacobian(_weights(q, K)) @ V.sum(axis=1)) / np.sqrt(len(q))
 
@@ -1431,7 +1431,7 @@ def both_of_the_sum(W_Q, X, K, V, T, rate):
 
 @wrong
 def loss_without_the_half(W_Q, X, K, V, T, rate):
-    """Your step is right, but your loss is twice what it should be: it is half the squared distance. The half cancels
+    """Your step is right, but your loss is twice what it should be. The loss is half the squared distance. The half cancels
     the 2 in the slope of a square, which is why your step needs no 2."""
     errors = _errors(W_Q, X, K, V, T)
     return W_Q - rate * _gradient(W_Q, X, K, V, errors) / len(X), 2 * _loss(errors)

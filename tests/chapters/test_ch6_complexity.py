@@ -684,7 +684,7 @@ class TestDecodeStep:
 
     @check(points=0.75, after=("test_longer_cache", "test_first_step"))
     def test_step_by_step(self, student, reference, rng):
-        """two texts in turns, each step with the caches from that text's previous step"""
+        """alternating between two texts, each step with the caches from that text's previous step"""
         empty = np.zeros((0, 3)), np.zeros((0, 4))
         caches, their_caches = [empty, empty], [empty, empty]
         for step in range(8):

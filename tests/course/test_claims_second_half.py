@@ -79,7 +79,7 @@ def test_a_changed_last_word():
 
 
 def test_what_each_head_adds():
-    """Chapter 5: what each head adds to the two drawn rows is as stated, and so is the largest weight in the average of all heads."""
+    """Chapter 5 states correctly what each head adds to the two rows in the picture, and the largest weight in the average of all heads."""
     toy = run("ch5", "imports", "toy-layer")
     output, weights = multi_head_attention(toy.X, toy.X, toy.W_Q, toy.W_K, toy.W_V, toy.W_O, 6)
     parts = head_contributions(weights @ split_heads(toy.X @ toy.W_V, 6), toy.W_O)

@@ -74,8 +74,8 @@ def unseparated(checks: ChapterChecks, exercise: str) -> list[str]:
             if which:
                 messages.append(
                     f"{exercise}: no {which} distinguishes the misconception {known.name} from its mirror image "
-                    f"({image.label.partition(': ')[2]}), for which its message may be false. Add an input on which the two "
-                    "differ, or write a message that fits both."
+                    f"({image.label.partition(': ')[2]}). Its message may be false for the mirror image. Add an input on which the "
+                    "two differ, or write a message that fits both."
                 )
                 break
     return messages

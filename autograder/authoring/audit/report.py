@@ -139,7 +139,7 @@ class ExerciseAudit(_Shares):
             messages.append("the reference solution does not earn full marks.")
         messages += [f"the correct solution {n} loses marks: {why}" for n, why in self.rejected.items()]
         messages += [f"the misconception {n} keeps full marks." for n in self.uncaught]
-        messages += [f"the check {n} rejects a correct solution with other inputs: {w}" for n, w in self.flaky.items()]
+        messages += [f"with other inputs, the check {n} rejects a correct solution: {w}" for n, w in self.flaky.items()]
         return [f"{self.name}: {problem}" for problem in messages]
 
     def missed_targets(self, targets: Mapping[str, float] = TARGETS) -> list[str]:

@@ -36,7 +36,7 @@ def edition(notebook: Mapping[str, Any], audience: Audience) -> dict[str, Any]:
 
 
 def text_for(audience: Audience, text: str, where: str = "") -> str:
-    """Return the part of ``text`` for ``audience``. Raises ``CourseError``, which names the cell ``where``, if a mark has no counterpart."""
+    """Return the part of ``text`` for ``audience``. Raises ``CourseError``, which names the cell ``where``, if a comment that opens or closes a part has no counterpart."""
     alone = audience == "self-learners"
     chosen = _BOTH.sub(lambda match: (match[2] or "") if alone else match[1], text)
     if left := _LEFT.search(chosen):

@@ -50,7 +50,8 @@ class NumberArgument(ItemArgument):
     def styles(self, name: str) -> Iterator[Style]:
         low, large = self.low, self._middle
         near = low + 1e-9 if self.whole else low * 2 if low > 0 else low + 0.01 * (self.high - low)
-        yield Style("smallest", f"the smallest {name}", lambda v: v <= near, self._smallest)
+        phrase = f"the smallest {name}" if self.whole else f"a {name} near the smallest"
+        yield Style("smallest", phrase, lambda v: v <= near, self._smallest)
         yield Style("large", f"a large {name}", lambda v: v >= large, self._large)
         if not self.whole:
             for end, limit in ("low", low), ("high", self.high):

@@ -47,7 +47,7 @@ class MaskArgument(ShapedArgument):
         own = len([axis for axis in self.shape if axis != "..."])
         # fmt: off
         yield Style("everything allowed", f"a {name} that allows everything", lambda m: m.all(), lambda shape, rng: rng.random(shape) < 1)
-        yield Style("one allowed in a row", f"a {name} that allows one position in a row", lambda m: (m.sum(-1) == 1).any() and m.shape[-1] > 1,
+        yield Style("one allowed in a row", f"a {name} with a row that allows only one position", lambda m: (m.sum(-1) == 1).any() and m.shape[-1] > 1,
                     lambda shape, rng: self.ordinary(shape, rng, share=0), exclusive=True)
         if self.shape[-2:-1] != ("1",):
             yield Style("different rows", f"a {name} with different rows", lambda m: m.ndim > 1 and (m != m[..., :1, :]).any(), self.ordinary)

@@ -319,9 +319,8 @@ class _ChapterWriter:
             self.students[student] = self._new(self.api.Student, id=student)
         who = self.students[student]
         extension = self.extensions.get(student)
-        submission = self._new(
-            self.api.SubmittedAssignment, assignment=self.assignment, student=who, extension=extension
-        )
+        made = self.api.SubmittedAssignment
+        submission = self._new(made, assignment=self.assignment, student=who, extension=extension)
         for notebook in self.assignment.notebooks:
             submitted = self._new(self.api.SubmittedNotebook, notebook=notebook, assignment=submission)
             if notebook is self.notebook:

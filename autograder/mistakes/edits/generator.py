@@ -22,6 +22,7 @@ __all__ = ["OPERATORS", "Definition", "edited", "edits_of", "overlap", "scope_of
 OPERATORS = operators_in([operators, calls, methods])
 MAX_EDITS = 30_000  # the most edits of one definition
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+_CONDITIONS = ("condition", "comparison")  # kinds that say enough about a condition
 
 
 @lru_cache(maxsize=1)  # a cell may have thousands of definitions
@@ -127,9 +128,8 @@ def _all(
     compared = [node for node in ast.walk(statement) if isinstance(node, ast.Compare)]
     keys = {id(n) for c in compared if isinstance(c.ops[0], ast.In | ast.NotIn) for n in ast.walk(c)}
     # An edit of such a condition may only keep wrong code from running.
-    tests = {id(n.test) for n in ast.walk(statement) if isinstance(n, ast.If | ast.IfExp)}
-    equal = [c for c in compared if id(c) in tests and isinstance(c.ops[0], ast.Eq | ast.NotEq)]
-    special = {id(n) for c in equal for n in ast.walk(c)}
+    tests = [n.test for n in ast.walk(statement) if isinstance(n, ast.If | ast.IfExp)]
+    inside = {id(n) for test in tests for n in ast.walk(test)}
     for node in _expressions(statement):
         if enough():
             return
@@ -139,7 +139,8 @@ def _all(
         changes = [change for operator in (*OPERATORS, *more) for change in operator(node, scope)]
         for change in changes:
             if change.cost < inf:
-                kind = "condition" if id(node) in keys else "special case" if id(node) in special else change.kind
+                kind = "condition" if id(node) in keys else change.kind
+                kind = "branch" if id(node) in inside and kind not in _CONDITIONS else kind
                 yield PendingEdit(node, span, change.replacement, kind, change.cost)
         if isinstance(function, ast.FunctionDef):
             mutations = [change for change in changes if change.mutation]

@@ -82,7 +82,7 @@ def _edit(text: Text, statement: ast.stmt, new: str, kind: str, cost: float) -> 
 
 def _alone(statement: ast.stmt, text: Text, scope: Scope) -> Iterator[Edit]:
     if isinstance(statement, _DROPPED):
-        yield from _edit(text, statement, "pass", "lines", 1.1)
+        yield from _edit(text, statement, "pass", "branch" if isinstance(statement, ast.If) else "lines", 1.1)
     if isinstance(statement, ast.Break | ast.Continue):
         instead = "continue" if isinstance(statement, ast.Break) else "break"
         yield from _edit(text, statement, instead, "loop", 1.0)

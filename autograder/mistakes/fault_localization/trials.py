@@ -19,7 +19,7 @@ __all__ = ["Questions", "survivors"]
 
 _ROUNDS = (1, 3, 12)  # calls in each round. Most variants fail the first call
 _MAX_CALLS = 60
-_WATCHED = 4096  # the most bytes of arguments in a call in which variables are compared
+_WATCHED = 4096  # variables are compared only in calls whose arguments take at most this many bytes
 
 
 @dataclass(frozen=True, slots=True)

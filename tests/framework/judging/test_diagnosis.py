@@ -1,4 +1,4 @@
-"""Test that only the results of probes distinguish solutions of an exercise with probes."""
+"""Test that, if an exercise has probes, solutions are distinguished only by the results of these probes."""
 
 import numpy as np
 

@@ -147,7 +147,7 @@ class TestText:
         same = [check("failed", title, reason="`f` returned None.", example="f(x)") for title in ("one", "two")]
         text = card_text(Card(verdict(*same)))
         assert text.count("returned None") == 1
-        assert "✗ two\n      The same as above." in text
+        assert "✗ two\n      The same message as above." in text
 
     def test_a_hint_is_numbered(self):
         """A hint shows its number and the total number of hints. A small table or code in it keeps its lines."""

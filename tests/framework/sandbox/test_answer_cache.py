@@ -1,4 +1,4 @@
-"""Test the cache of answers: equal bytes are the same answer, and no submission can change another's answer."""
+"""Test the answer cache: answers with equal bytes are shared, and no submission can change another submission's answer."""
 
 from __future__ import annotations
 

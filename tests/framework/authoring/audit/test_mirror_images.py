@@ -26,7 +26,7 @@ def test_a_misconception_needs_a_call_that_separates_it_from_its_mirror_image(co
     [gap] = unseparated(load_checks(course, CHAPTER), "to_kelvin")
     assert gap == (
         "to_kelvin: no visible call distinguishes the misconception only_the_first from its mirror image "
-        "(`(celsius + 273.15)[0]` → `(celsius + 273.15)[-1]`), for which its message may be false. Add an input on which the two "
+        "(`(celsius + 273.15)[0]` → `(celsius + 273.15)[-1]`). Its message may be false for the mirror image. Add an input on which the two "
         "differ, or write a message that fits both."
     )
     [report] = audit(course, [CHAPTER], mutants=False)

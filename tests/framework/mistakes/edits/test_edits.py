@@ -74,7 +74,7 @@ PLACES = [  # the wrong body, the body after one edit, the line of the edit, and
     ("for i in x:\n        z = i\n        return z", "for i in x:\n        z = i\n        pass\n    return z", 4, "returned"),
     ("z = 0\n    for i in x:\n        z += i\n    return z", "for i in x:\n        z = 0\n        z += i\n    return z", 2, "lines"),
     ("for i in x:\n        break", "for i in x:\n        continue", 3, "loop"),
-    ("if len(x) == 1:\n        x = y\n    return x", "if len(x) == 0:\n        x = y\n    return x", 2, "special case"),
+    ("if len(x) == 1:\n        x = y\n    return x", "if len(x) == 0:\n        x = y\n    return x", 2, "branch"),
     ("if x in y:\n        x = 1\n    return x", "if y in y:\n        x = 1\n    return x", 2, "condition"),
     ("return np.zeros_like(x)", "return np.zeros_like(y[0])", 2, "shape"),
     ("return np.squeeze(x)", "return np.squeeze(x, axis=-1)", 2, "axis"),
