@@ -436,7 +436,7 @@ def trained_model():
     depends_on=("layer_norm", "rotate_positions", "transformer_block"),
     takes=Contract(
         {"tokens": whole_numbers("n", 0, N_VOCAB - 1), "model": among(*MODELS.values())},
-        sizes={"n": (1, 140)},
+        sizes={"n": (1, 300)},
         categories=[of_model(name) for name in MODELS],
     ),
 )
@@ -474,11 +474,9 @@ class TestNextTokenLogits:
 
     @check(points=0.5, after="test_two_blocks")
     def test_any_text(self, agrees, rng):
-        """any text, also a long one, with models of any size"""
+        """any text, with models of any size"""
         for model in MODELS.values():
             agrees(call="next_token_logits(tokens, model)").next_token_logits(rng.integers(0, N_VOCAB, size=7), model)
-        long = rng.integers(0, N_VOCAB, size=300)
-        agrees(call="next_token_logits(tokens, model)").next_token_logits(long, MODELS["one block"])
         agrees(call="next_token_logits(tokens, model)").next_token_logits([3], MODELS["two blocks"])
         for model in (MODELS["one block"], some_model(807, N_VOCAB, 4, 1, 2, 1, 2, 3)):  # two models of one size
             agrees(call="next_token_logits(tokens, model)").next_token_logits(np.array([3, 0, 3]), model)
