@@ -143,8 +143,8 @@ class Scorer:
             message = message or next((r.message for r in results if r.status not in {"passed", "not_tried"}), "")
         message = f"{message}\n{note}".strip() if note else message
         score, worth = round(earned, 6), _total(results)
-        found = mistake or None
-        return ExerciseVerdict(spec.name, score, worth, status, found, message, None, tuple(results), signature)
+        named = mistake or None
+        return ExerciseVerdict(spec.name, score, worth, status, named, message, None, tuple(results), signature)
 
     def follow_through(self, verdict: ExerciseVerdict, wrong: Mapping[str, ExerciseStatus]) -> ExerciseVerdict:
         """Return ``verdict`` with a note that it was earned with a correct solution of the exercises in ``wrong``.

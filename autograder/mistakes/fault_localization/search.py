@@ -317,11 +317,8 @@ def misconceptions_in(variant: Variant, diagnoses: Sequence[Diagnosis], ask: Ask
     """
     halves = [Variant((edit,)) for edit in variant.edits]
     is_repeated = len({_change(half) for half in halves}) == 1
-    if (
-        len(variant.places) != 2
-        or is_repeated
-        or any(call.probe for diagnosis in diagnoses for call in diagnosis.calls)
-    ):
+    in_two_lines = len(halves) == len(variant.places) == 2
+    if not in_two_lines or is_repeated or any(call.probe for diagnosis in diagnoses for call in diagnosis.calls):
         return []
     known: dict[str, Candidate] = {}
     for half in halves:
