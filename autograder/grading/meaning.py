@@ -62,7 +62,7 @@ def _tree(data: bytes, *, is_solution: bool) -> ast.Module | None:
 
 @dataclass(frozen=True, eq=False)
 class _Statement:
-    """A top-level statement of a file, with the names that it defines, those that it uses at once and those that it uses later."""
+    """A top-level statement of a file, with three sets of names: defined, used when the statement runs, and used later."""
 
     file: int
     place: tuple[int, int]

@@ -256,7 +256,7 @@ def explain_stop(
         text = f", `{line.strip()}`" if line.strip() else ""
         place = f" It was in line {lineno}{text}." if lineno else ""
         return (
-            f"{function} was stopped{limit}{on}. Is there a loop that never ends, or one that runs many more times than there "
+            f"{function} was stopped{limit}{on}. Is there a loop that never ends, or that runs many more times than there "
             f"are entries in the input?{place}"
         )
     if stopped == "memory":

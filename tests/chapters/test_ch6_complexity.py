@@ -375,7 +375,7 @@ class TestLinearAttention:
 
     @check(points=0.25, after="test_several_queries")
     def test_unusual_features(self, agrees, rng):
-        """a feature map that returns its input itself, one that jumps, one with small features, and large values that cancel"""
+        """feature maps that return their input, jump or give small features, and large values that cancel"""
         for feature_map, low in ((ITSELF, 0.2), (STEPS, -2), (FAINT, -2)):
             Q, K, V = (rng.uniform(low, 2, size=shape) for shape in ((3, 4), (5, 4), (5, 2)))
             mapped(agrees, Q, K, V, feature_map, shown=True)

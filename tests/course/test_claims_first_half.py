@@ -134,7 +134,7 @@ def test_variances_with_a_condition_broken():
 
 
 def test_the_best_of_eight_random_keys():
-    """Chapter 3: the weights in the picture of saturation are as stated, with and without scaling."""
+    """Chapter 3 states the right weights for its picture of saturation, with and without scaling."""
     plain, best, last = [], [], []
     for d_k in (4, 64, 1024):
         rng = np.random.default_rng(4)
@@ -166,7 +166,7 @@ def test_entropies_of_random_queries():
 
 
 def test_slopes_of_a_saturated_softmax():
-    """Chapter 3: the largest slopes for unchanged scores and for scores times 16 are as stated, and so are the slopes of the middle table."""
+    """Chapter 3 states the right largest slopes for unchanged scores and for scores times 16, and the right slopes in the middle table."""
     scores = np.array([1.0, 0.5, 0.0, -0.5])
     tables = [np.abs(softmax_jacobian(softmax(factor * scores))) for factor in (1, 4, 16)]
     assert tables[1][:2, :2].min() > 0.1
@@ -200,7 +200,7 @@ def test_errors_of_measured_slopes():
 
 
 def test_gradients_as_a_lottery():
-    """Chapter 3: the gradients that reach a query in the picture's draws are as stated, with and without scaling."""
+    """Chapter 3 states the right gradients of a query in the picture, with and without scaling."""
     medians, plain = {}, {}
     for d_k in (8, 32, 128, 512, 2048):
         rng = np.random.default_rng(9)
@@ -220,7 +220,7 @@ def test_gradients_as_a_lottery():
 
 
 def test_a_head_that_learns():
-    """Chapter 3: the curves of the training are as stated, and so is where the head looks after 100 steps."""
+    """Chapter 3 describes the training curves correctly, and says where the head looks after 100 steps."""
     task = np.random.default_rng(3)
     X, keys = task.standard_normal((2, 8, 8))
     values, before = np.eye(8), [0, 0, 1, 2, 3, 4, 5, 6]

@@ -53,7 +53,7 @@ def told(cell, *numbers):
 
 
 def test_the_model_is_what_the_text_says(notebook):
-    """The numbers of parameters, characters and tokens are as stated, the file is below 1 MiB, and the logits equal those recorded in training."""
+    """The notebook states the right numbers of parameters, characters and tokens. The file is below 1 MiB, and the logits equal those recorded in training."""
     count = sum(array.size for array in arrays_in(notebook.model))
     assert count == RECORD["model"]["parameters"]
     told("model", f"{count:,}", f"{RECORD['text']['characters']:,}", str(len(notebook.VOCABULARY)))
@@ -71,7 +71,7 @@ def arrays_in(part):
 
 
 def test_what_it_guesses(notebook):
-    """The probabilities after q, after qu and after loo are as stated, and after a space no character has a probability above 0.2."""
+    """The notebook states the right probabilities after q, qu and loo. After a space, no character has a probability above 0.2."""
     text = "Each query looks at"
     p = notebook.softmax(notebook.next_token_logits(notebook.tokens_of(text), notebook.model))
 
@@ -90,7 +90,7 @@ def test_how_it_writes(notebook):
 
 
 def test_what_its_heads_look_at(notebook):
-    """The heads' pattern scores are as stated, and so is their weight on the letter after an earlier copy of the same letter."""
+    """The notebook states the right pattern scores of the heads, and their right weight on the letter after an earlier copy of the same letter."""
     blocks = notebook.watched(notebook.tokens_of(LONG), notebook.model)
     scores = [[notebook.pattern_scores(head) for head in weights] for weights in blocks]
     previous = [score["previous"] for block in scores for score in block]
@@ -105,7 +105,7 @@ def test_what_its_heads_look_at(notebook):
 
 
 def test_what_is_lost_with_a_head(notebook):
-    """The loss on repeated letters is as stated, for the whole model and with one head switched off."""
+    """The notebook states the right loss on repeated letters, for the whole model and with one head switched off."""
     texts = [notebook.repeated_letters(notebook.SEGMENT, 2, seed) for seed in range(10)]
 
     def second_time(model):

@@ -104,7 +104,7 @@ def test_what_each_head_adds():
 
 
 def test_pattern_scores_of_two_heads():
-    """Chapter 5: the pattern scores of a head that looks at neighbors and of a random head are as stated."""
+    """Chapter 5 states the right pattern scores for a head that looks at neighbors and for a random head."""
     toy, rng = run("ch5", "imports", "toy-layer"), np.random.default_rng(5)
     near = pattern_scores(softmax(np.where(abs(toy.steps) <= 1, 2.0, -2.0)))
     others = sorted(float(near[key]) for key in ("copying", "uniform", "previous"))
@@ -144,7 +144,7 @@ def test_what_a_layer_costs():
 
 
 def test_the_counter():
-    """Chapter 6: the counter's results for plain, chunked and linear attention are as stated, and it misses `np.tensordot`."""
+    """Chapter 6 states the right counts for plain, chunked and linear attention. The counter misses `np.tensordot`."""
     counter = run("ch6", "imports", "pictures", "counter-cell")
     count, inputs = counter.count, counter.random_inputs
     plain = count(scaled_dot_product_attention, *inputs(1024))
@@ -201,7 +201,7 @@ def test_the_translator():
 
 
 def test_which_position_adds_the_most():
-    """Chapter 7: the norms of the weighted values are as stated."""
+    """Chapter 7 states the right norms of the weighted values."""
     weights, values = np.array([0.80, 0.15, 0.05]), np.array([[0.1, 0.1], [3.0, -1.0], [-4.0, 6.0]])
     norms = np.linalg.norm(weights[:, None] * values, axis=1)
     assert_says("ch7", "reading-contribution", "{:.2f}, {:.2f} and {:.2f}".format(*norms))

@@ -167,7 +167,7 @@ def test_a_softmax_without_its_shift_breaks_the_voice(voice, capsys):
 
 
 def test_the_voice_is_what_the_text_says(voice):
-    """The numbers of parameters, tokens and characters per token are as stated, and so are the numbers of blocks and heads."""
+    """The notebook states the right numbers of parameters, tokens, characters per token, blocks and heads."""
     model, pieces = voice.load(), RECORD["pieces"]
     count = sum(array.size for key in ("embedding", "blocks", "norm") for array in arrays_in(model[key]))
     assert count == pieces["parameters"]

@@ -42,7 +42,7 @@ class Inspection:
     unfinished: bool = False
 
     def with_trial_run(self, confinement: Confinement = "auto") -> tuple[Mistake, ...]:
-        """Run and grade the notebook, solved and blank. Return all mistakes, including those that these runs reveal.
+        """Run and grade the notebook, solved and blank. Return all mistakes, whether the files or these runs reveal them.
 
         Raises ``SandboxUnavailable`` if the sandbox cannot be started.
         """

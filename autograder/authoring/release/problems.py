@@ -156,7 +156,7 @@ def _in_notebook(course: Course, chapter: str, unfinished: set[str]) -> Iterator
         for number, what in _marked(cell.source):
             exercise = (cell.grade_id or "") if cell.role == "stub" else ""
             if exercise in unfinished:
-                break  # its docstring comes from the reference, where the marker is already reported
+                break  # the docstring is copied from the reference, whose marker is already reported
             if exercise:
                 what = f"the docstring. `autograder stubs {chapter}` takes it from the reference."  # noqa: PLW2901
             yield Mistake(source.place(cell, number), f"{_WHAT}{what}", about=exercise)

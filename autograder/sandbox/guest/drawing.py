@@ -20,7 +20,7 @@ def explain_missing(_name: str) -> str:
 
 
 def show_figures(draw: Callable[[], object]) -> None:  # noqa: ARG001 - the replacement uses it
-    """Show the open figures. A notebook replaces this function with one that describes them by the text below the cell of ``draw``."""
+    """Show the open figures. In a notebook, another function takes its place and describes the figures by the text below the cell of ``draw``."""
     import matplotlib.pyplot as plt  # noqa: PLC0415 - slow, and many notebooks have no pictures
 
     plt.show()

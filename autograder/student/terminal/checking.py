@@ -91,7 +91,7 @@ def check_by_examples(
 
 
 def packages_for(notebooks: Iterable[Path]) -> list[str]:
-    """Return the installed packages among the usual packages and those that ``notebooks`` import.
+    """Return the usual packages and the imports of ``notebooks``, as far as they are installed.
 
     The result does not include packages that are installed only because this framework needs them.
     """

@@ -147,7 +147,7 @@ def test_a_page_of_somebody_elses_is_never_overwritten(course, tmp_path):
             "The page in feedback/ was not written by autograder, or was changed since. It was kept and may show old marks. "
             "To replace it: `autograder feedback ch1_units --student ID --force`."
         )
-        assert told["bob"] == told["ada"]  # a problem that many students share is reported once
+        assert told["bob"] == told["ada"]  # a problem of many students is reported once
     done = python("-m", "autograder", "feedback", CHAPTER, "--student", "bob", "--force", "--json", cwd=course.root)
     assert done.returncode == 0
     assert done.stderr == "ch1_units: 1 page written, 0 unchanged.\n"

@@ -133,7 +133,7 @@ def test_a_mark_by_hand_does_not_hide_what_was_handed_in_since(course):
     for _ in range(2):
         told, _verdicts = regrade(course)
         assert told["bob"] == stale
-        assert told["ada"] == OTHER_FILE.format("solution.ipynb")  # her essay is still the one that was graded
+        assert told["ada"] == OTHER_FILE.format("solution.ipynb")  # her essay has not changed since it was graded
     with book_of(course) as book:
         assert book.find_submission(CHAPTER, "bob").score == MAX_SCORE - 2 + 1 + 3
         for name in ("check_to_kelvin", "essay"):
