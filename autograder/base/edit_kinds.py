@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["KINDS", "EditKind", "kind_of"]
+from autograder.base.formatting import join_words
+
+__all__ = ["KINDS", "EditKind", "describe_change", "kind_of"]
 
 
 class EditKind(NamedTuple):
@@ -13,13 +16,11 @@ class EditKind(NamedTuple):
 
     Attributes:
         look: the words that complete "look at …".
-        another: the words that complete "with … there,".
         words: prefixes of the words that are typical of a text about this kind of mistake. Empty if there are no such
             words, as for a wrong number.
     """
 
     look: str
-    another: str
     words: tuple[str, ...] = ()
 
     def is_mentioned_in(self, text: str) -> bool:
@@ -28,35 +29,48 @@ class EditKind(NamedTuple):
 
 
 KINDS = {
-    "axis": EditKind("the axis", "another axis", ("axis", "axes", "along")),
-    "keepdims": EditKind("whether the axis is kept or dropped", "the axis handled differently", ("keepdims", "keeps the axis")),
-    "transpose": EditKind("which axes are swapped, and which should be", "the axes in a different order", ("transpos", "swap", ".T", "moveaxis")),
-    "operator": EditKind("the operator", "another operator", ("operator", "sign", "minus")),
-    "comparison": EditKind("the comparison", "another comparison", ("compar", "<", ">", "strictly")),
-    "order": EditKind("the order of the parts", "the same parts in a different order", ("order", "other way round")),
-    "grouping": EditKind("which parts belong together and which step comes first", "the steps in a different order", ("bracket", "before", "after")),
-    "number": EditKind("the number", "another number"),
-    "variable": EditKind("which variable is used", "another variable"),
-    "index": EditKind("the index, or the bounds of the slice", "another index, or other bounds", ("index", "indices", "slice")),
-    "range": EditKind("the start and the end of the range", "another start or end of the range", ("range", "loop")),
-    "extra": EditKind("an extra step or argument", "one step or argument fewer"),
-    "missing": EditKind("whether a step is missing", "one more step"),
-    "lines": EditKind("whether the line is needed, and whether it is in the right place", "the line removed or moved"),
-    "loop": EditKind("what the loop does next", "another way to go on with the loop"),
-    "condition": EditKind("the condition", "another condition", ("condition", "when it is None", "is None")),
-    "branch": EditKind("whether this condition is right, and whether it is needed", "another condition"),
-    "function": EditKind("which function is called", "another function"),
-    "shift": EditKind("what is, or should be, subtracted before exp", "something else subtracted before exp", ("maximum", "overflow", "largest")),
-    "shape": EditKind("the shape", "another shape", ("shape", "reshape", "[:, None]")),
-    "inplace": EditKind("which array is changed or returned", "a new array", ("copy", "copies", "in place", "new array")),
-    "default": EditKind("the default value of a parameter, which all calls share", "another default value", ("default",)),
-    "dtype": EditKind("the type of the numbers", "another number type", ("dtype", "bool", "float", "whole number")),
-    "returned": EditKind("what is returned, in which form, and when", "the result returned differently", ("return",)),
-    "expression": EditKind("the calculation", "another calculation"),
-    "text": EditKind("the string", "another string", ("einsum", "letter")),
+    "axis": EditKind("the axis", ("axis", "axes", "along")),
+    "keepdims": EditKind("whether the axis is kept or dropped", ("keepdims", "keeps the axis")),
+    "transpose": EditKind("which axes are swapped, and whether they should be", ("transpos", "swap", ".T", "moveaxis")),
+    "operator": EditKind("the operator", ("operator", "sign", "minus")),
+    "comparison": EditKind("the comparison", ("compar", "<", ">", "strictly")),
+    "order": EditKind("the order of the parts", ("order", "other way round")),
+    "grouping": EditKind("which parts belong together and which step comes first", ("bracket", "before", "after")),
+    "number": EditKind("the number, and whether it is needed"),
+    "variable": EditKind("which variable is used"),
+    "index": EditKind("the index, or the bounds of the slice", ("index", "indices", "slice")),
+    "range": EditKind("the start and the end of the range", ("range", "loop")),
+    "extra": EditKind("an extra step or argument"),
+    "missing": EditKind("whether a step is missing"),
+    "lines": EditKind("whether the line is needed, and whether it is in the right place"),
+    "loop": EditKind("what the loop does next"),
+    "condition": EditKind("the condition", ("condition", "when it is None", "is None")),
+    "branch": EditKind("whether this condition is right, and whether it is needed"),
+    "function": EditKind("which function is called"),
+    "shift": EditKind("what is, or should be, subtracted before exp", ("maximum", "overflow", "largest")),
+    "shape": EditKind("the shape", ("shape", "reshape", "[:, None]")),
+    "inplace": EditKind("what is changed or returned", ("copy", "copies", "in place", "new array")),
+    "default": EditKind("the default value of a parameter, which all calls share", ("default",)),
+    "dtype": EditKind("the type of the numbers", ("dtype", "bool", "float", "whole number")),
+    "returned": EditKind("what is returned, in which form, and when", ("return",)),
+    "expression": EditKind("the calculation"),
+    "text": EditKind("the string", ("einsum", "letter")),
 }  # fmt: skip
 
 
 def kind_of(name: str) -> EditKind:
     """Return the kind called ``name``. For an operator that the course itself defines, ``name`` is also the description."""
-    return KINDS.get(name) or EditKind(name, f"another {name}")
+    return KINDS.get(name) or EditKind(name)
+
+
+def describe_change(lines: Sequence[int], cell: str, kind: str, edits: int, checks: str = "all checks") -> str:
+    """Return a sentence that says which ``lines`` to change. It claims only what is proven, and reveals no code.
+
+    If ``edits`` is 1, a change in any one of the lines is enough.
+    """
+    look = f": look at {kind_of(kind).look}" if kind else ""
+    if edits == 1:
+        places = " or in ".join(f"line {line}" for line in lines)
+        return f"A change in {places} of {cell} makes {checks} pass{look}."
+    places = f"line{'s' * (len(lines) > 1)} {join_words([*map(str, lines)])}"
+    return f"{'Two' if edits == 2 else 'Several'} changes in {places} of {cell} make {checks} pass{look}."

@@ -72,7 +72,8 @@ def format_call(call: Call, signature: inspect.Signature | None) -> Spelling:
     if signature is not None:
         names = [p.name for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
     inputs: dict[str, Value] = {}
-    words = [_word(names[i] if i < len(names) else f"x{i}", value, inputs) for i, value in enumerate(call.args)]
+    given = call.args[: len(names)] if call.probe and names else call.args  # a check's probe may have further arguments
+    words = [_word(names[i] if i < len(names) else f"x{i}", value, inputs) for i, value in enumerate(given)]
     words += [f"{name}={_word(name, value, inputs)}" for name, value in call.kwargs.items()]
     return f"{call.function}({', '.join(words)})", inputs
 

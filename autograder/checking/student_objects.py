@@ -274,7 +274,7 @@ class _Writer:
         used |= {held for step in self.steps for part in (*step.args, *step.kwargs.values()) for held in _held(part)}
         used |= {place for place, step in enumerate(self.steps) if step.do == "make"}
         used |= {step.on for step in self.steps if step.do == "change" and step.name == "=" and step.on is not None}
-        words = {place: _snake(self._class_of(place)) for place in sorted(used)}
+        words = {n: re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", self._class_of(n)).lower() for n in sorted(used)}
         many = Counter(words.values())
         found: dict[int, str] = {}
         seen: Counter[str] = Counter()
@@ -352,7 +352,3 @@ def _held(part: Value) -> list[int]:
 
 def _literal(value: Value) -> str:
     return paste("", value)[3:]
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()

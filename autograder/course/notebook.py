@@ -130,11 +130,6 @@ class Notebook:
         """Return the points for written answers and nbgrader's tasks, which are graded manually."""
         return sum(cell.points or 0 for cell in self.cells if cell.role != "check")
 
-    def duplicates(self) -> list[str]:
-        """Return the grade ids that occur more than once, in order."""
-        counts = Counter(cell.grade_id for cell in self.cells if cell.grade_id and cell.role)
-        return [grade_id for grade_id, count in counts.items() if count > 1]
-
 
 def read_notebook(path: Path) -> Notebook:
     """Return the notebook in the file ``path``. Raises ``NotebookError`` if it cannot be graded."""

@@ -250,7 +250,7 @@ class ExerciseSession:
         [name, *_] = self._parameters(call, answer.same)
         return CheckFailed(
             f"{call.function} returns its input `{name}` itself, not a new array. If the result is changed later, the input "
-            f"changes, too. Return a copy here: `{name}.copy()`.",
+            f"changes, too. Return a new array, for example a copy made with `.copy()`.",
             self.described(call),
             kind="changed",
         )
@@ -264,10 +264,14 @@ class ExerciseSession:
         )
 
     def _unsteady(self, call: Call, first: Answer, then: Answer) -> None:
-        raise CheckFailed(
+        text = (
             f"{call.function} was called twice with the same input and once with another input in between. Afterwards, the two "
-            "results for the same input differ. Does it keep data from one call to the next, return the same array each time, "
-            "or draw its own random numbers (`np.random…`)?",
-            "\n".join([self.described(call), f"first: {describe_answer(first)}", f"then:  {describe_answer(then)}"]),
-            kind="unsteady",
+            "results for the same input differ. Does it keep data from one call to the next, or draw its own random numbers (`np.random…`)?"
         )
+        if call.can_batch and same_answer(first, self.session().call(call), call):
+            text = (
+                f"A later call of {call.function} changed the result of an earlier call. Does it return the same array, list or "
+                "dictionary each time? Create a new one in each call."
+            )
+        example = [self.described(call), f"first: {describe_answer(first)}", f"then:  {describe_answer(then)}"]
+        raise CheckFailed(text, "\n".join(example), kind="unsteady")

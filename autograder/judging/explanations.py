@@ -227,7 +227,7 @@ def explain(
     if kind == NOT_AS_ASKED and message.startswith(f"{name} "):  # a complete sentence, such as "draw draws nothing"
         return f"{message.rstrip('.')}."
     if kind == NOT_AS_ASKED:
-        return f"{name} returned the wrong type of result: {message.rstrip('.')}."
+        return f"{name} returned a result in the wrong form: {message.rstrip('.')}."
     if kind == "ResultTooBig":
         return f"{name} returned a result that cannot be checked. {message}"
     head = f"{name} stopped with {kind}: {message}" if message else f"{name} stopped with {kind}."
@@ -417,7 +417,7 @@ def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises
     if kind == "ValueError" and "ambiguous" in message and (match := _COMPARES.search(line)):
         own = {"max": "np.max", "min": "np.min", "sorted": "np.sort"}[match["name"]]
         return (
-            f"Python's own `{match['name']}` compares whole rows of an array, and such a comparison does not give a single "
+            f"Python's own `{match['name']}` compares whole arrays here, and such a comparison does not give a single "
             f"True or False. `{own}` works along an axis that you choose."
         )
     for case, sentence in _SENTENCES.items():

@@ -184,7 +184,8 @@ class FunctionSession:
         try:
             stuck = partial(self._stuck, name) if self._stuck is not None else None
             # The time limit is the innermost block. It may raise at any step, so it must end before the other blocks clean up.
-            with at_home(home_of(own)), _memory(call.memory_mb), self._time_limit(stuck):
+            memory = nullcontext() if call.memory_mb is None else _traced(call.memory_mb)
+            with at_home(home_of(own)), memory, self._time_limit(stuck):
                 value = materialize_iterators(function(*args, **kwargs))
         except OutOfTimeError as error:
             self._stopped = "timeout"
@@ -303,13 +304,9 @@ def _without_warnings() -> Iterator[None]:
         yield
 
 
-def _memory(limit_mb: int | None) -> AbstractContextManager[None]:
-    """Raise ``MemoryError`` after the ``with`` block if it exceeded the limit. Unlike in the sandbox, the code is not stopped."""
-    return nullcontext() if limit_mb is None else _traced(limit_mb)
-
-
 @contextmanager
 def _traced(limit_mb: int) -> Iterator[None]:
+    """Raise ``MemoryError`` after the ``with`` block if it exceeded the limit. Unlike in the sandbox, the code is not stopped."""
     tracemalloc.start()
     try:
         yield

@@ -115,7 +115,8 @@ def reference_functions(course: Course, chapter: str) -> dict[str, Callable[...,
         for name, f in vars(module).items()
         if callable(f)
         and not name.startswith("_")
-        and not _is_ours(f)
+        # Functions of the framework are not solutions, except quizzes.
+        and (isinstance(f, Quiz) or not str(getattr(f, "__module__", "")).startswith("autograder."))
         # An imported class, such as Counter, is not a solution.
         and not (isinstance(f, type) and not str(f.__module__).startswith(("solutions", module.__name__)))
     }
@@ -135,11 +136,6 @@ def known_alternatives(course: Course, chapter: str) -> list[Alternative]:
 
 def _quizzes(course: Course, chapter: str) -> list[Quiz]:
     return [value for value in vars(course.references(chapter)).values() if isinstance(value, Quiz)]
-
-
-def _is_ours(function: Any) -> bool:
-    """Return whether a function is part of the framework, such as ``quiz``, and so is not a solution."""
-    return not isinstance(function, Quiz) and str(getattr(function, "__module__", "")).startswith("autograder.")
 
 
 PUBLIC = b"public"

@@ -169,7 +169,8 @@ def _files_beside(folder: Path, room: int) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     used = 0
     for path in sorted(folder.rglob("*")):
-        if path.suffix == ".ipynb" or not path.is_file() or _linked(path, folder):
+        is_linked = any(part.is_symlink() for part in (path, *path.parents) if folder in part.parents)
+        if path.suffix == ".ipynb" or not path.is_file() or is_linked:
             continue
         used += path.stat().st_size
         if used > room or len(files) >= _MAX_FILES:
@@ -179,10 +180,6 @@ def _files_beside(folder: Path, room: int) -> dict[str, bytes]:
             )
         files[path.relative_to(folder).as_posix()] = path.read_bytes()
     return files
-
-
-def _linked(path: Path, folder: Path) -> bool:
-    return any(part.is_symlink() for part in (path, *path.parents) if folder in part.parents)
 
 
 @functools.cache

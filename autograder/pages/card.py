@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from textwrap import dedent
 from typing import Literal, NamedTuple
 
-from autograder.base.edit_kinds import kind_of
-from autograder.base.formatting import join_words, number, pluralize, points
+from autograder.base.edit_kinds import describe_change
+from autograder.base.formatting import number, pluralize, points
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import CheckResult, ExerciseVerdict
 
@@ -252,21 +252,12 @@ def summary_blocks(verdict: ExerciseVerdict) -> list[Block]:
 
 
 def location_text(verdict: ExerciseVerdict) -> str:
-    """Return a sentence that names the line of the mistake, or ``""`` if the line is unknown. The sentence never reveals code or correct values."""
+    """Return a sentence that says which line to change, or ``""`` if it is unknown."""
     located = verdict.located
     if located is None:
         return ""
-    lines = located.lines
     cell = "your cell" if located.cell == verdict.name else sanitize(located.cell, MAX_CELL_NAME)
-    look = f": look at {kind_of(located.kind).look}" if located.kind else ""
-    if located.edits > 1:
-        together = "two" if located.edits == 2 else "several"
-        several = f"mistakes are in lines {join_words([*map(str, lines)])}"
-        place = several if len(lines) > 1 else f"mistake is in line {lines[0]}"
-        return f"The {place} of {cell}{look}. With {together} small changes there, all checks pass."
-    change = "one small change there" if len(lines) == 1 else "a small change in either"
-    place = " or in ".join(f"line {line}" for line in lines)
-    return f"The mistake is in {place} of {cell}{look}. With {change}, all checks pass."
+    return describe_change(located.lines, cell, located.kind, located.edits)
 
 
 def blocks(text: str) -> list[Block]:

@@ -88,11 +88,8 @@ def _frame(picture: MovingPicture, values: tuple[Value, ...]) -> dict[str, Json]
     except Exception as error:  # noqa: BLE001 - a student's function may fail for some values
         what = f"{type(error).__name__}: {error}"
         return {"said": f"There is no picture: with {picture.state(values)}, your code raised {what}"}
-    return {"numbers": [_number(number) for number in shown.numbers.ravel()], "said": shown.caption}
-
-
-def _number(number: float) -> float | str:
-    return float(f"{number:.4g}") if math.isfinite(number) else str(float(number))
+    numbers = [float(f"{n:.4g}") if math.isfinite(n) else str(float(n)) for n in shown.numbers.ravel()]
+    return {"numbers": numbers, "said": shown.caption}
 
 
 def _in_words(picture: MovingPicture, shown: Shown) -> str:

@@ -156,7 +156,10 @@ def _other_values(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray, ru
         are = "is" if number == 1 else "are"
         many = f"{number} of the {found.size} entries {are} NaN" if found.size > 1 else "it is NaN"
         where = first_index(wrong & np.isnan(found))
-        return Difference(f"{prefix}{many} (not a number).", "nan", found, expected, has_expected=True, first=where)
+        not_all = " and should not be" if (np.isnan(found) & ~wrong).any() else ""  # some NaN are right
+        return Difference(
+            f"{prefix}{many} (not a number){not_all}.", "nan", found, expected, has_expected=True, first=where
+        )
     where = first_index(wrong)
     count = int(wrong.sum())
     found, expected = _without_noise(found, expected, wrong)

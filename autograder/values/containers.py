@@ -77,16 +77,17 @@ class Container(Family):
 
     def part_differences(self, found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
         """Yield the differences between the parts of two containers. Each part counts as a separate answer."""
+        keys = list(expected) if isinstance(expected, dict) else range(len(expected))
         if rules.of_largest:
             inner = replace(rules.of_part("it"), of_largest=rules.of_largest)
-            keys = list(expected) if isinstance(expected, dict) else range(len(expected))
             if all(equal(found[key], expected[key], inner) for key in keys):
                 return
             rules = replace(rules, of_largest=0.0)
         unnamed = rules.of_part("it")
-        for part, right, name in self.pairs(found, expected):
+        for key, (part, right, name) in zip(keys, self.pairs(found, expected), strict=True):
             if not equal(part, right, unnamed):
-                yield from differences(part, right, rules.of_part(name))
+                for inside in differences(part, right, rules.of_part(name)):
+                    yield replace(inside, place=f"[{source(key)}]{inside.place}")
 
     def pairs(self, found: Value, expected: Value) -> Iterator[tuple[Value, Value, str]]:
         """Yield each part of ``found``, the expected part, and the name of the part in a sentence."""

@@ -127,9 +127,9 @@ class Difference:
             text = f"{self.what}: {text}" if places or not self.alone else f"{self.what} {text.removeprefix('it ')}"
         return text[0].upper() + text[1:]
 
-    def of_whole(self, found: Value, expected: Value, what: str) -> Difference:
-        """Return this difference as a difference of the whole values. If they are long, only the parts that differ are shown."""
-        is_long = max(len(source(found)), len(source(expected))) > _MAX_WHOLE
+    def of_whole(self, found: Value, expected: Value, what: str, *, only_a_part: bool = False) -> Difference:
+        """Return this difference as a difference of the whole values. If they are long, or with ``only_a_part``, show only the part that differs."""
+        is_long = only_a_part or max(len(source(found)), len(source(expected))) > _MAX_WHOLE
         if is_long and self.path and all(kind in {"list", "tuple", "dictionary"} for kind, _ in self.path):
             place = "".join(f"[{source(key)}]" for _, key in self.path)
             return replace(self, has_expected=True, place=place, what=what)
@@ -351,7 +351,7 @@ def builtin_differences(found: Value, expected: Value, rules: Rules) -> Iterator
         if not inside.path and isinstance(inside.found, Opaque):
             yield replace(type_difference(found, describe(expected), rules.what), found=found)
         else:
-            yield inside.of_whole(found, expected, rules.what)
+            yield inside.of_whole(found, expected, rules.what, only_a_part=rules.extra_keys)
 
 
 def equal(found: Value, expected: Value, rules: Rules = _DEFAULT) -> bool:
@@ -394,7 +394,11 @@ def show_apart(found: Value, expected: Value, first: Index = ()) -> tuple[str, s
 
     Large arrays are shown from the index ``first`` on.
     """
-    return write_apart(family_of(expected).excerpt(found, expected, first) or show, found, expected)
+    write = family_of(expected).excerpt(found, expected, first) or show
+    # The entry at ``first`` must look different too, and not only an entry that differs within the tolerance.
+    enough = (n for n in range(4, 18) if not first or show(found[first], n) != show(expected[first], n))
+    least = next(enough, 4)
+    return write_apart(lambda value, digits: write(value, max(digits, least)), found, expected)
 
 
 def write_apart(write: Callable[[Value, int], str], found: Value, expected: Value) -> tuple[str, str]:

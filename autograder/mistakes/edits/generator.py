@@ -22,7 +22,6 @@ __all__ = ["OPERATORS", "Definition", "edited", "edits_of", "overlap", "scope_of
 OPERATORS = operators_in([operators, calls, methods])
 MAX_EDITS = 30_000  # the most edits of one definition
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-_CONDITIONS = ("condition", "comparison")  # kinds that say enough about a condition
 
 
 @lru_cache(maxsize=1)  # a cell may have thousands of definitions
@@ -140,7 +139,7 @@ def _all(
         for change in changes:
             if change.cost < inf:
                 kind = "condition" if id(node) in keys else change.kind
-                kind = "branch" if id(node) in inside and kind not in _CONDITIONS else kind
+                kind = "branch" if id(node) in inside and kind != "condition" else kind
                 yield PendingEdit(node, span, change.replacement, kind, change.cost)
         if isinstance(function, ast.FunctionDef):
             mutations = [change for change in changes if change.mutation]

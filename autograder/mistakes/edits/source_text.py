@@ -86,7 +86,8 @@ class Text:
         if not isinstance(new, ast.Slice | ast.Name) and not in_an_index:
             text = f"({text})"
         # If an expression spans several lines, report the line in which the changed part starts.
-        line = self.line(_changed_part(pending.node, pending.replacement))
+        is_long = pending.node.end_lineno != pending.node.lineno
+        line = self.line(_changed_part(pending.node, pending.replacement) if is_long else pending.node)
         return Edit(*pending.span, text, line, pending.kind, pending.cost)
 
 

@@ -141,8 +141,8 @@ def _condition(test: ast.expr, text: Text, scope: Scope) -> Iterator[Edit]:
         return
     line = text.line(test)
     whole = ast.unparse(test)
-    for new, cost in ((f"not ({whole})", 1.0), ("True", 1.2), ("False", 1.2)):
-        yield Edit(*where, new, line, "condition", cost)
+    for new, kind, cost in ((f"not ({whole})", "condition", 1.0), ("True", "branch", 1.2), ("False", "branch", 1.2)):
+        yield Edit(*where, new, line, kind, cost)
     for name in scope.parameters:
         yield Edit(*where, f"({whole}) and {name} is not None", line, "condition", 1.6)
 
@@ -211,7 +211,7 @@ def _end_of(body: Sequence[ast.stmt], inside: ast.stmt | None, text: Text) -> It
     indent = " " * inside.col_offset
     moved = textwrap.indent(textwrap.dedent(" " * last.col_offset + text.of(last)), indent)
     early = isinstance(last, ast.Return)
-    if early or not isinstance(inside, ast.If):
+    if not isinstance(inside, ast.If) or (early and len(body) > 1):  # otherwise the ``if`` would do nothing
         yield Edit(*where, f"pass\n{moved}", text.line(last), "returned" if early else "lines", 1.0 if early else 1.4)
 
 

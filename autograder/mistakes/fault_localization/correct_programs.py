@@ -8,7 +8,7 @@ import sys
 import textwrap
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -94,20 +94,20 @@ class CorrectSubmissions:
     """The latest notebooks with correct solutions. Their code is read but never run."""
 
     def __init__(self) -> None:
-        self._kept: deque[tuple[frozenset[str], Sequence[tuple[str, str]]]] = deque(maxlen=_KEPT)
+        self._kept: deque[tuple[frozenset[str], Callable[..., Program | None]]] = deque(maxlen=_KEPT)
 
     def note(self, code: _Code, exercises: Iterable[ExerciseVerdict]) -> None:
         """Keep the cells of a notebook if one of its exercises passed."""
         right = frozenset(e.name for e in exercises if e.status == "passed")
         if right:
-            self._kept.append((right, code.own_cells()))
+            self._kept.append((right, cache(partial(program_of, cells=tuple(code.own_cells())))))
 
     def nearest(self, program: Program, others: Collection[str]) -> list[Donor]:
         """Return the correct solutions most similar to ``program``, without duplicates."""
         texts: dict[str, str] = {}
-        for right, cells in self._kept:
+        for right, program_in in self._kept:
             if program.exercise in right:
-                found = program_of(program.exercise, cells, others=others)
+                found = program_in(program.exercise, others=frozenset(others))
                 if found is not None and len(found.definitions) == 1:
                     text = found.definitions[0].text
                     texts.setdefault(ast.dump(ast.parse(text)), text)

@@ -23,8 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograder.base.attempt import is_nested_deeply, parsed
-from autograder.base.edit_kinds import kind_of
-from autograder.base.formatting import join_words
+from autograder.base.edit_kinds import describe_change, kind_of
 from autograder.judging.judge import Judge
 from autograder.judging.scoring import Checks
 from autograder.mistakes.edits.generator import Definition
@@ -148,19 +147,10 @@ def _without_output() -> Iterator[None]:
 
 
 def _sentence(found: Located, exercise: str) -> str:
-    cells = list(dict.fromkeys(cell for cell, _ in found.places))
-    cell = cells[0]
-    lines = [f"line {line}" for name, line in found.places if name == cell]
-    where = (join_words(lines) if found.edits > 1 else " or ".join(lines)) + (
-        f" of the cell that defines `{cell}`" if cell != exercise else ""
-    )
-    if found.edits > 1:
-        change = f"{'two' if found.edits == 2 else 'several'} small changes there"
-    elif len(found.places) > 1:
-        change = "a small change in either"
-    else:
-        change = kind_of(found.kind).another
-    return f"Look at {where}: with {change}, all checks here would pass."
+    cell, _ = found.places[0]
+    where = f"the cell that defines `{cell}`" if cell != exercise else "your cell"
+    lines = [line for name, line in found.places if name == cell]
+    return describe_change(lines, where, found.kind, found.edits, "all checks here")
 
 
 def is_side_effect_free(definitions: Iterable[Definition], names: Mapping[str, Any]) -> bool:

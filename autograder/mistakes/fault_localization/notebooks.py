@@ -46,9 +46,7 @@ _PART = 8  # a mistake may use an eighth of the remaining budget for each studen
 _LEAST = 0.1  # seconds: a shorter search is not worth starting
 _WAITING = 4  # the limit on wall-clock time, as a multiple of the limit on processor time
 # A message describes code with one mistake, but this student's results come from two.
-_TWO_MISTAKES = (
-    "Your code has two mistakes. {} is about one of them alone, so your numbers and shapes may differ from it."
-)
+_TWO_MISTAKES = "Your code has two mistakes. {} is about one of them alone, so your results may differ from it."
 
 
 class Budget:

@@ -46,6 +46,11 @@ class Variant:
         return kinds.pop() if len(kinds) == 1 else ""
 
     @property
+    def leaves_unused(self) -> bool:
+        """Whether an edit stops using a variable that the student computes. Such an edit replaces more than its own line."""
+        return any(_unused(edited(d.text, [e])) - _unused(d.text) for d, e in self.edits if e.kind != "variable")
+
+    @property
     def sources(self) -> dict[str, str]:
         """The changed definitions by name."""
         changed: dict[Definition, list[Edit]] = {}
@@ -144,6 +149,12 @@ def program_of(
     functions = [name for name in (*others, *(d.name for d in found)) if name != exercise]
     functions += [name for donor in donors[:1] for name in donor.functions]
     return Program(exercise, tuple(found), tuple(dict.fromkeys(functions)), tuple(donors), tuple(operators))
+
+
+def _unused(text: str) -> set[str]:
+    """Return the names that a definition assigns but never reads."""
+    names = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)]
+    return {n.id for n in names if isinstance(n.ctx, ast.Store)} - {n.id for n in names if isinstance(n.ctx, ast.Load)}
 
 
 def _bound(statement: ast.stmt) -> Sequence[str]:

@@ -130,7 +130,7 @@ def search(program: Program, survive: Survive, validate: Validate, deadline: Dea
             lambda: _repeated_edits(ones),
             lambda: _in_one_line(ones),
             lambda: _promising_pairs(promising(), ones),
-            lambda: _in_two_lines(ones),
+            lambda: islice(_pairs(ones, _VERY_SMALL, _PAIRED_ACROSS, same_line=False), _IN_TWO_LINES),
         )
         found = _first_of(combined, survive, validate, deadline)
     return _located(found) if found else None
@@ -156,20 +156,19 @@ def _validated(
     """
     valid: dict[Places, Variant] = {one.places: one for one in known}
     failed: Counter[Places] = Counter()
+
+    def is_open(variant: Variant) -> bool:
+        return variant.places not in valid and failed[variant.places] < _MAX_VALIDATIONS
+
     while deadline.remaining:
         most = min((c.cost for c in valid.values()), default=float("inf")) + MARGIN
         chunk = list(islice(variants, _CHUNK))
         if not chunk or chunk[0].cost > most:
             break
-        open_ones = [c for c in chunk if c.places not in valid and failed[c.places] < _MAX_VALIDATIONS]
+        open_ones = [c for c in chunk if is_open(c)]
         for variant, near in zip(open_ones, survive(open_ones), strict=True):
-            if (
-                near == 1
-                and variant.places not in valid
-                and failed[variant.places] < _MAX_VALIDATIONS
-                and deadline.remaining
-            ):
-                if validate(variant):
+            if near == 1 and is_open(variant) and deadline.remaining:
+                if not variant.leaves_unused and validate(variant):
                     valid[variant.places] = variant
                 else:
                     failed[variant.places] += 1
@@ -218,11 +217,6 @@ def _promising_pairs(promising: Sequence[Variant], ones: Sequence[Variant]) -> I
 def _in_one_line(ones: Sequence[Variant]) -> Iterator[Variant]:
     """Return the variants with two small edits in one line, cheapest first."""
     return islice(_pairs(ones, _SMALL, _PAIRED, same_line=True), _IN_ONE_LINE)
-
-
-def _in_two_lines(ones: Sequence[Variant]) -> Iterator[Variant]:
-    """Return the variants with two very small edits in different lines, cheapest first."""
-    return islice(_pairs(ones, _VERY_SMALL, _PAIRED_ACROSS, same_line=False), _IN_TWO_LINES)
 
 
 def _pairs(ones: Sequence[Variant], cost: float, most: int, *, same_line: bool) -> Iterator[Variant]:

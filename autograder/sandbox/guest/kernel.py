@@ -41,7 +41,6 @@ class Kernel:
         self.capture = OutputCapture()
         self.capture.draw = order["draw"]
         self.sources: dict[str, tuple[str, list[str]]] = {}
-        self.last_error: BaseException | None = None
         self._output_chars = order["output_chars"]
         self._compile = _compiler()  # keeps the ``from __future__`` imports of earlier cells
         self._loop: NotebookLoop | None = None

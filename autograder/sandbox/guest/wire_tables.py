@@ -399,12 +399,9 @@ def _span(pandas: ModuleType, unit: Value, number: Value) -> Any:
 
 
 def _interval(pandas: ModuleType, left: Value, right: Value, closed: Value) -> Any:
-    _require(closed in _CLOSED and all(_is_end(pandas, end) for end in (left, right)))
+    kinds = (int, float, pandas.Timestamp, pandas.Timedelta)
+    _require(closed in _CLOSED and all(type(e) in kinds or issubclass(type(e), np.number) for e in (left, right)))
     return pandas.Interval(left, right, closed)
-
-
-def _is_end(pandas: ModuleType, end: Value) -> bool:
-    return type(end) in (int, float, pandas.Timestamp, pandas.Timedelta) or issubclass(type(end), np.number)
 
 
 def _period(pandas: ModuleType, frequency: Value, ordinal: Value) -> Any:

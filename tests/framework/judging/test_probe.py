@@ -267,7 +267,7 @@ def probe(function, n):
 def test_what_a_probe_cannot_look_at_fails_the_check_and_nobody_is_said_to_have_stopped(probed):
     """If a probe rejects a result, its message is shown as a failure and not as an error, in grading and in a notebook."""
     course, student = probed({CHECK_FILE: CHECKS.format(look=REFUSES)}), Student(boxes=lambda n: (Box(1),) * n)
-    words = "boxes returned the wrong type of result: it is of type tuple."
+    words = "boxes returned a result in the wrong form: it is of type tuple."
     [verdict] = Judge(load_checks(course, "ch1_units")).judge(student)
     assert (verdict.status, verdict.checks[0].status, verdict.checks[0].reason) == ("failed", "failed", words)
     [tried] = replay(examples_of(course), student)
@@ -328,7 +328,7 @@ def test_a_dictionary_handed_out_again_is_noticed_where_a_function_takes_whole_n
 
     care = graded(course, boxes_again).checks[-1]
     assert care.status == "failed"
-    assert "two results for the same input differ" in care.message
+    assert "A later call of boxes changed the result of an earlier call." in care.message
 
 
 TWO_NUMBERS = '''

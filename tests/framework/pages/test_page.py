@@ -135,10 +135,10 @@ LOCATED = replace(EXERCISE, misconception=None, located=LocatedMistake("softmax"
 @pytest.mark.parametrize(
     ("exercise", "sentence"),
     [
-        (LOCATED, "is a good place to begin: with one small change in line 1, all its checks pass. That earns 1 point."),
+        (LOCATED, "is a good place to begin: a change in line 1 makes all its checks pass. That earns 1 point."),
         (
             replace(LOCATED, located=replace(LOCATED.located, cell="cell 1", lines=(1, 2))),
-            "is a good place to begin: with one small change in line 1 or line 2 of cell 1, all its checks pass. That earns 1 point.",
+            "is a good place to begin: a change in line 1 or line 2 of cell 1 makes all its checks pass. That earns 1 point.",
         ),
         (EXERCISE, "is a good place to begin: the card below explains the mistake, and fixing it earns up to 1 point."),
         (replace(EXERCISE, misconception=None), "is a good place to begin: fixing it earns up to 1 point."),

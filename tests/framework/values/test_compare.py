@@ -111,9 +111,23 @@ def test_an_array_that_is_given_twice_is_pasted_once():
 def test_only_wrong_entries_count_as_nan():
     """If some entries should be NaN, the message counts the others, and it names the part of a pair."""
     right = np.array([np.nan, 1.0, 2.0])
-    assert matches(np.full(3, np.nan), right).reason == "2 of the 3 entries are NaN (not a number)."
+    assert matches(np.full(3, np.nan), right).reason == "2 of the 3 entries are NaN (not a number) and should not be."
     pair = matches((np.full(3, np.nan), 1.0), (right, 1.0))
-    assert pair.reason == "The first part differs: 2 of the 3 entries are NaN (not a number)."
+    assert pair.reason == "The first part differs: 2 of the 3 entries are NaN (not a number) and should not be."
+
+
+def test_the_entry_that_the_sentence_names_looks_different():
+    """The values have enough digits to show the named difference, even if other entries differ within the tolerance. A part is shown as a part."""
+    right = np.array([[2.6085, -1.71918]])
+    finding = matches(np.array([[2.6084999, -1.71922]]), right, rtol=1e-5, atol=0)
+    assert finding.reason == "At index [0, 1], it is -1.71922 instead of -1.71918."
+    assert describe_failure(finding, call="f(x)", with_reason=False) == (
+        "f(x) gave     [[2.6085, -1.71922]]\nit should be  [[2.6085, -1.71918]]"
+    )
+    part = matches((right, np.zeros(2)), (right, np.array([0.0, 1.0])))
+    assert describe_failure(part, call="f(x)").split("\n")[1] == "f(x)[1] gave  [0, 0]"
+    key = matches({"a": 1.0, "b": 2.0}, {"a": 3.0}, extra_keys=True)
+    assert describe_failure(key, call="f(x)").split("\n")[1:] == ["f(x)['a'] gave  1", "it should be    3"]
 
 
 def test_a_failure_reads_like_a_case_that_can_be_pasted():

@@ -165,7 +165,7 @@ def test_an_author_adds_an_operator():
     assert operators_in([module, module]) == (rounded,)
     assert any(edit.kind == "rounding" for edit in edits_of(definition(SOFTMAX), more=[rounded]))
     assert all(edit.kind != "rounding" for edit in edits_of(definition(SOFTMAX)))
-    assert kind_of("rounding").another == "another rounding"
+    assert kind_of("rounding").look == "rounding"
 
 
 def test_every_mutation_is_also_an_edit():
@@ -194,5 +194,5 @@ def test_every_kind_has_words_that_give_nothing_away():
     """The words of a kind complete a sentence, and contain no code."""
     for kind in KINDS.values():
         assert not kind.look.endswith(".")
-        assert "`" not in kind.look + kind.another
+        assert "`" not in kind.look
     assert {edit.kind for edit in edits_of(definition(SOFTMAX))} <= KINDS.keys()

@@ -73,9 +73,7 @@ def test_the_page_marks_the_line_and_the_comment_names_it(patient):
     )
     page = (patient.root / "feedback" / "ada" / CHAPTER / f"{CHAPTER}.html").read_text()
     assert '<mark class="here" title="Look at this line">    return celsius * offset</mark>' in page
-    sentence = (
-        "The mistake is in line 4 of your cell: look at the operator. With one small change there, all checks pass."
-    )
+    sentence = "A change in line 4 of your cell makes all checks pass: look at the operator."
     comment = comment_on(outcome.verdict.exercise("to_kelvin"), "message")
     assert sentence in page
     assert sentence in comment.replace("\\", "")
@@ -93,10 +91,7 @@ def test_how_much_is_told_is_a_setting(patient):
         return location_text(redact_verdict(verdict, *settings).exercises[0])
 
     assert told("message", "nothing") == ""
-    assert (
-        told("message", "line")
-        == "The mistake is in line 3 of your cell. With one small change there, all checks pass."
-    )
+    assert told("message", "line") == "A change in line 3 of your cell makes all checks pass."
     assert "look at the axis" in told("message", "kind")
     assert told("title", "kind") == ""
     with (patient.root / "course_config.py").open("a") as config:
@@ -111,13 +106,11 @@ def test_two_lines_or_two_edits_are_said_as_what_they_are():
     """If an edit of either of two lines is enough, both lines are named. The message also says if two edits are needed, and in which cell."""
     exercise = ExerciseVerdict("f", 0.0, 1.0, "failed")
     either = location_text(replace(exercise, located=LocatedMistake("f", (3, 5))))
-    assert (
-        either == "The mistake is in line 3 or in line 5 of your cell. With a small change in either, all checks pass."
-    )
+    assert either == "A change in line 3 or in line 5 of your cell makes all checks pass."
     both = location_text(replace(exercise, located=LocatedMistake("cell 7", (2,), "number", 2)))
-    assert both.startswith(
-        "The mistake is in line 2 of cell 7: look at the number. With two small changes there, all checks pass."
-    )
+    assert both == "Two changes in line 2 of cell 7 make all checks pass: look at the number, and whether it is needed."
+    three = location_text(replace(exercise, located=LocatedMistake("f", (2, 3), "", 3)))
+    assert three == "Several changes in lines 2 and 3 of your cell make all checks pass."
 
 
 def test_of_two_mistakes_the_one_that_has_a_name_is_told(patient):
