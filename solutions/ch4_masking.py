@@ -145,9 +145,10 @@ def is_causal(attend: Callable[[np.ndarray], np.ndarray], X: np.ndarray) -> bool
     Examples: for the running sum, np.cumsum(X, axis=0), the answer is True. For
     X - X.mean(axis=0) it is False, because the mean of all rows depends on the later ones
 
-    You may assume that the same X always gives the same output, that a leak is far above 0.00001, and that
-    X has 1 to 80 rows of numbers between -2 and 2, none of which has only zeros. The number of rows by
-    itself changes nothing: a causal `attend` gives the first rows the same output if the others are left out.
+    You may assume that the same X always gives the same output, that a leak is far above 0.00001, also in
+    proportion to the output, and that X has 1 to 80 rows of numbers between -2 and 2, none of which has only
+    zeros. The number of rows by itself changes nothing: a causal `attend` gives the first rows the same output
+    if the others are left out. So the number of columns of its output does not depend on n.
     """
     Y = attend(X)
     for t in range(1, len(X)):

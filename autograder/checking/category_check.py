@@ -161,7 +161,8 @@ class _CategorySearch:
             return None
         if self._calls >= _CALLS or self._failure(drawn):
             return None
-        phrase = re.sub(r" above \d+$", f" = {high}", re.sub(r"^more than \d+", str(high), category.phrase))
+        phrase = re.sub(r"^more than \d+", str(high), category.phrase)
+        phrase = re.sub(r" (above|from) \d+( to \d+)?$", f" = {high}", phrase)
         return _headed(f"With {phrase} ({low} passes)", shown)
 
     def _of_length(

@@ -206,8 +206,8 @@ def attention_by_broadcasting(Q, K, V):
 
 @right
 def attention_moving_the_queries_for_a_moment(Q, K, V):
-    """Scales Q in place and restores it before it returns."""
-    root = np.sqrt(Q.shape[-1])
+    """Scales Q in place and restores it before it returns. K and V may be the same array as Q, so they are copied first."""
+    root, K, V = np.sqrt(Q.shape[-1]), K.copy(), V.copy()
     Q /= root
     weights = softmax(Q @ np.swapaxes(K, -1, -2))
     Q *= root

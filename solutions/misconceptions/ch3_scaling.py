@@ -803,16 +803,15 @@ def a_dot_product_for_the_outer_one(p):
 
 @wrong
 def entry_by_entry_for_the_outer_product(p):
-    """You multiplied p with p entry by entry, which gives n numbers, and NumPy subtracts the same n numbers from every
-    row. If p is a column, p p^T is an n by n matrix with p[i] * p[j] at (i, j). For a vector, `.T` changes nothing."""
+    """Every row gets the same n numbers subtracted: the squares p[j] * p[j]. If p is a column, p p^T is an n by n matrix
+    with p[i] * p[j] at (i, j). For an array of shape (n,), `.T` changes nothing."""
     return np.diag(p) - p * p
 
 
 @wrong
 def entry_by_entry_down_the_columns(p):
-    """You multiplied p with p entry by entry, which gives n numbers, and NumPy subtracts the same n numbers from every
-    column. If p is a column, p p^T is an n by n matrix with p[i] * p[j] at (i, j). For a vector, `.T` changes
-    nothing."""
+    """Every column gets the same n numbers subtracted: the squares p[i] * p[i]. If p is a column, p p^T is an n by n
+    matrix with p[i] * p[j] at (i, j). For an array of shape (n,), `.T` changes nothing."""
     return np.diag(p) - (p * p)[:, None]
 
 

@@ -81,8 +81,8 @@ def heads_before_the_batch(X, h):
 
 @wrong
 def each_head_on_its_side(X, h):
-    """The matrix of each head is transposed: it has d rows and n columns. A head needs one row per position. You moved
-    one axis too many."""
+    """The matrix of each head is transposed: it has d rows and n columns. A head needs one row per position.
+    Which two axes have to change places?"""
     *batch, n, width = X.shape
     return np.moveaxis(X.reshape(*batch, n, h, width // h), -3, -1)
 
@@ -1263,8 +1263,8 @@ def returns_nothing(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def each_row_on_its_own_scale(weights, query_tokens, key_tokens, ax=None):
-    """You divided each row by its largest weight before drawing. Then every row contains the strongest color, and a
-    query with nearly even weights looks like a query with one large weight. Use one scale for the whole picture."""
+    """You divided each row by its largest weight before drawing. Then every row contains the strongest color, and
+    the largest of nearly even weights looks as large as a weight near 1. Use one scale for the whole picture."""
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights / weights.max(axis=1, keepdims=True), cmap="Blues", vmin=0, vmax=1)

@@ -20,9 +20,10 @@ def probe(function, weights, rows, columns):
     """Return what ``function(weights, rows, columns)`` draws, as ``read`` describes it. ``"returned"`` is the type of its result."""
     from matplotlib.axes import Axes  # noqa: PLC0415 - only where something is drawn
 
+    given = np.array(weights)  # the function may change its argument, which is reported separately
     with _closing_figures():
         found = function(weights, rows, columns)
-        return {"returned": "Axes" if isinstance(found, Axes) else type(found).__name__, **read(found, weights)}
+        return {"returned": "Axes" if isinstance(found, Axes) else type(found).__name__, **read(found, given)}
 
 
 def probe_again(function, weights, rows, columns):
@@ -30,11 +31,12 @@ def probe_again(function, weights, rows, columns):
     import matplotlib.pyplot as plt  # noqa: PLC0415
     from matplotlib.axes import Axes  # noqa: PLC0415
 
+    given = np.array(weights)
     with _closing_figures():
         _, other = plt.subplots()
         found = function(weights, rows, columns)
         kind = "Axes" if isinstance(found, Axes) else type(found).__name__
-        return {"returned": "the Axes of another picture" if found is other else kind, **read(found, weights)}
+        return {"returned": "the Axes of another picture" if found is other else kind, **read(found, given)}
 
 
 def probe_with_axes(function, weights, rows, columns):
@@ -45,12 +47,13 @@ def probe_with_axes(function, weights, rows, columns):
     import matplotlib.pyplot as plt  # noqa: PLC0415
     from matplotlib.axes import Axes  # noqa: PLC0415
 
+    given = np.array(weights)
     with _closing_figures():
         _, ax = plt.subplots()
         plt.figure()  # from now on, this empty figure is pyplot's current figure
         found = function(weights, rows, columns, ax=ax)
         kind = "ax" if found is ax else "other Axes" if isinstance(found, Axes) else type(found).__name__
-        return {"returned": kind, **read(ax, weights)}
+        return {"returned": kind, **read(ax, given)}
 
 
 def read(ax, weights):
@@ -133,12 +136,12 @@ def _pieces(ax):
 
     artists = [a for a in (*ax.patches, *ax.collections, *ax.images) if a.get_visible()]
     pieces = []
-    for artist in sorted(artists, key=lambda a: -float(a.get_zorder())):
+    for artist in sorted(artists, key=lambda a: float(a.get_zorder()))[::-1]:
         if isinstance(artist, PathCollection):
             pieces.append(_dots(artist))
         elif isinstance(artist, Collection) and not isinstance(artist, LineCollection):
             paths = [path.transformed(artist.get_transform()) for path in artist.get_paths()]
-            pieces.append(_areas(paths, artist.get_array(), artist.get_facecolor()))
+            pieces.append(_areas(paths, _shown_values(artist), artist.get_facecolor()))
         elif hasattr(artist, "get_path"):
             path = artist.get_path().transformed(artist.get_transform())
             pieces.append(_areas([path], None, [artist.get_facecolor()]))
@@ -147,10 +150,21 @@ def _pieces(ax):
     return pieces
 
 
+def _shown_values(artist):
+    """Return the values that an artist turns into colors. Values beyond the ends of its color map look like the ends."""
+    values = artist.get_array()
+    if values is None or np.size(values) == 0 or np.ndim(values) == 3:  # nothing, or red, green and blue
+        return values
+    artist.norm.autoscale_None(values)
+    ends = sorted((artist.norm.vmin, artist.norm.vmax))
+    # A logarithmic scale has no color for 0, so 0 looks different from the smallest number.
+    return np.where(np.ma.getmaskarray(artist.norm(values)), values, np.ma.clip(values, *ends))
+
+
 def _image(image):
     from matplotlib.image import AxesImage  # noqa: PLC0415
 
-    array, to_data, (left, right, *ends) = image.get_array(), image.get_transform().inverted(), image.get_extent()
+    array, to_data, (left, right, *ends) = _shown_values(image), image.get_transform().inverted(), image.get_extent()
     first, last = ends if image.origin == "lower" else ends[::-1]
     rows, columns = array.shape[:2]
 
@@ -169,7 +183,7 @@ def _image(image):
 
 def _dots(dots):
     centres = dots.get_offset_transform().transform(dots.get_offsets())
-    sizes, colours = dots.get_sizes(), dots.get_facecolor()
+    sizes, colours, values = dots.get_sizes(), dots.get_facecolor(), _shown_values(dots)
 
     def at(place, near):
         if not len(centres):
@@ -178,8 +192,8 @@ def _dots(dots):
         k = int(np.argmin(far.sum(axis=1)))
         if (far[k] > 2 * np.array(near) + 0.5).any():
             return None
-        if dots.get_array() is not None:
-            return _plain(np.ravel(dots.get_array())[k])
+        if values is not None:
+            return _plain(np.ravel(values)[k])
         return _plain(sizes[k] if len(sizes) > 1 else colours[k % len(colours)])
 
     return at

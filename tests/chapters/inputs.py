@@ -363,11 +363,33 @@ def masked_score_kinds(scores, move, names=("Q", "K"), **more):
     ]
 
 
-def attention_contract(*, scaled=True, separate=False, **more):
-    """Return the contract of attention: Q, K and V with batch axes, and ``more`` arguments. Drawn scores stay within 1e4.
+def large_where_little_counts(scores, names=("Q", "K")):
+    """Return the input category in which some weights are below 1e-4, but their values are so large that they count."""
+    query = names[0]
 
-    With ``separate``, no two of Q, K and V are the same array, so that a function may change one of them temporarily.
-    """
+    def weights_of(values):
+        e = np.exp(scores(values) - scores(values).max(axis=-1, keepdims=True))
+        return e / e.sum(axis=-1, keepdims=True)
+
+    def make(values, rng):
+        values = {name: value for name, value in values.items() if name != "mask"}
+        widest = np.ptp(scores(values)[..., :1, :], axis=-1, keepdims=True)
+        if not widest.all():
+            return None
+        values = {**values, query: values[query] * rng.uniform(11, 13) / widest}
+        sizes = np.minimum(1 / np.maximum(weights_of(values)[..., 0, :, None], 1e-9), 9e5)
+        return {**values, "V": sizes * rng.uniform(0.5, 1, size=values["V"].shape)}
+
+    def known(values):
+        weights = weights_of(values)[..., 0, :, None]
+        return "mask" not in values and bool(((weights < 1e-4) & (weights * np.abs(values["V"]) > 0.1)).any())
+
+    words = "large where little counts", "large values whose weights are below 0.0001"
+    return InputCategory.custom(f"V: {words[0]}", words[1], known, make, sizes={"n_k": 4})
+
+
+def attention_contract(*, scaled=True, **more):
+    """Return the contract of attention: Q, K and V with batch axes, and ``more`` arguments. Drawn scores stay within 1e4."""
     divisor = by_root if scaled else lambda _values, _query: 1.0
     scores = scores_of(divisor)
     # The output is then V itself, without any calculation.
@@ -382,11 +404,7 @@ def attention_contract(*, scaled=True, separate=False, **more):
     arrays = {"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}
     return Contract(
         {**{name: array(shape) for name, shape in arrays.items()}, **more},
-        categories=[*categories(scores, moved_scores(divisor)), single],
+        categories=[*categories(scores, moved_scores(divisor)), single, large_where_little_counts(scores)],
         sharpen=tamed(scores),
         constrain=constrain(scores),
-        exclude=dict.fromkeys(
-            (f"{one} and {other}: one array" for one, other in ("QK", "QV", "KV") if separate),
-            "Q, K and V are arrays of their own",
-        ),
     )

@@ -49,6 +49,15 @@ def rows_that_cancel(values, rng):
     return {"weights": weights, "X": X} if np.abs(X[-1]).max() < 1e6 else None
 
 
+def little_on_large_rows(values, rng):
+    """Return weights of very different sizes, and rows so large that even the smallest weights count."""
+    n, d = values["X"].shape
+    if n < 3:
+        return None
+    sizes = rng.permutation(10.0 ** -np.linspace(0, 6, n))
+    return {"weights": sizes / sizes.sum(), "X": rng.uniform(0.4, 0.9, size=(n, d)) / sizes[:, None]}
+
+
 @exercise(
     "weighted_average",
     points=2,
@@ -60,7 +69,13 @@ def rows_that_cancel(values, rng):
                 "an average of large rows that is small",
                 lambda v: np.abs(v["weights"] @ v["X"]).max() < 10 and (v["weights"] @ np.abs(v["X"])).min() > 1e5,
                 rows_that_cancel,
-            )
+            ),
+            InputCategory.custom(
+                "X: large where little counts",
+                "large rows whose weights are below 0.0001",
+                lambda v: ((v["weights"] < 1e-4) & (v["weights"] * np.abs(v["X"]).max(axis=1) > 0.1)).any(),
+                little_on_large_rows,
+            ),
         ],
     ),
 )
@@ -175,7 +190,7 @@ LOOKED_UP = {"q": array("d_k"), "K": array("n d_k"), "V": array("n d_v")}
             ),
             InputCategory.custom(
                 "scores: more digits than float32 has",
-                "a best score that float32 cannot tell from the others",
+                "a best score only 0.00001 above the next one",
                 is_a_hair_ahead,
                 a_hair_ahead,
                 sizes={"n": 5},

@@ -143,7 +143,7 @@ class TestScoreVariance:
 
     @check(points=0.75, after="test_four_entries")
     def test_spread(self, student, rng):
-        """the answers differ from generator to generator, as much as for independent pairs of normal draws"""
+        """several hundred generators: the answers differ as much as for independent pairs of normal draws"""
         # The logarithm of the ratio of the two variances is nearly normal, with a standard deviation of about 0.11. The
         # bounds are at least six standard deviations away on each side. Entries of variance 1 that are not normal fail at
         # d_k = 1, and pairs that share a vector or an entry fail at d_k = 16. With ten times the pairs, the variance is a
@@ -175,7 +175,7 @@ class TestScoreVariance:
     test_care = pure(points=0.25, after="test_spread")
 
 
-@exercise("scaled_dot_product_attention", points=4, takes=attention_contract(separate=True))
+@exercise("scaled_dot_product_attention", points=4, takes=attention_contract())
 class TestScaledDotProductAttention:
     """There are four steps: scores for every query and key, the division, the softmax over the keys, and the average of
     the values. Write down the shape of the result after each step.
@@ -506,6 +506,42 @@ LARGE_NUMBERS = InputCategory.custom(
 )
 
 
+K_AND_V = InputCategory.custom(
+    "K and V: one array",
+    "one array for both K and V",
+    lambda v: v["K"] is v["V"] and v["K"].shape[1] > 1,
+    lambda v, _rng: {**v, "V": v["K"], "g": v["q"].clip(-10, 10)},
+)
+
+
+def almost_certain(values, rng):
+    """Return keys far apart, one of them with a weight just below 1, and values so large that the others still count."""
+    n_k, d_k = values["K"].shape
+    if n_k < 2:
+        return None
+    K = np.where(rng.permutation(n_k)[:, None] == 0, 1.0, -1.0) * rng.uniform(80, 99, size=(n_k, d_k))
+    q = rng.uniform(0.5, 1, size=d_k)
+    found = np.sort(K @ q)
+    q *= rng.uniform(10, 12) * np.sqrt(d_k) / (found[-1] - found[-2])
+    V = rng.choice([-1.0, 1.0], size=values["V"].shape) * rng.uniform(50, 100, size=values["V"].shape)
+    return {"q": q, "K": K, "V": V, "g": rng.uniform(50, 100, size=values["g"].shape)}
+
+
+def is_almost_certain(values):
+    """Return whether a weight is just below 1, but the gradient is still large."""
+    scores = values["K"] @ values["q"] / np.sqrt(len(values["q"]))
+    weights = np.exp(scores - scores.max())
+    weights /= weights.sum()
+    worth = values["V"] @ values["g"]
+    slopes = (weights * (worth - weights @ worth)) @ values["K"] / np.sqrt(len(values["q"]))
+    return 0.9999 < weights.max() < 0.99999 and np.abs(slopes).max() > 0.1
+
+
+ALMOST_CERTAIN = InputCategory.custom(
+    "weights: one just below 1", "a weight just below 1 and a large gradient", is_almost_certain, almost_certain
+)
+
+
 def in_proportion(agrees, _name, values):
     """Compare at a tolerance that grows with the largest intermediate number. Right solutions differ by about 1e-9 of this number."""
     largest = np.abs(values["K"]).max() * np.abs(values["V"] @ values["g"]).max()
@@ -521,7 +557,11 @@ def in_proportion(agrees, _name, values):
             name: array(shape, low=-limit, high=limit, tiny=1e-3)
             for (name, shape), limit in zip(ONE_QUERY.items(), (30, 30, 10, 10), strict=True)
         },
-        **{**RULES, "categories": [*RULES["categories"], LARGE_NUMBERS], "constrain": within_a_hundred},
+        **{
+            **RULES,
+            "categories": [*RULES["categories"], LARGE_NUMBERS, K_AND_V, ALMOST_CERTAIN],
+            "constrain": within_a_hundred,
+        },
     ),
     equivalent={
         "gradient_with_a_guarded_softmax: `1e-09` → `2e-09`": "as right as 1e-9: rounding in proportion",
@@ -634,6 +674,14 @@ def within_three(values, _rng):
     return {**values, "W_Q": values["W_Q"] * (6 / widest)} if widest > 12 else values
 
 
+def queries_far_apart(values, rng):
+    """Return queries whose scores are near 700 and near -700, and close together for each query."""
+    signs = np.resize([1.0, -1.0], len(values["X"]))[:, None]
+    K = rng.uniform(2.7, 2.9) + rng.uniform(-0.015, 0.015, size=values["K"].shape)
+    large = {name: rng.uniform(2.8, 3, size=values[name].shape) for name in ("W_Q", "X")}
+    return {**values, "W_Q": large["W_Q"], "X": signs * large["X"], "K": K}
+
+
 @exercise(
     "training_step",
     points=4,
@@ -648,6 +696,13 @@ def within_three(values, _rng):
         exclude={f"W_Q and {name}: one array": "W_Q is never the same array as another argument" for name in "XKVT"},
         sharpen=within_three,
         categories=[
+            InputCategory.custom(
+                "scores: queries far apart",
+                "queries whose scores are near 700 and near -700",
+                lambda v: np.ptp(scores_while_learning(v)) > 1000,
+                queries_far_apart,
+                sizes={"d_model": 14, "d_k": 6, "n_q": 4},
+            ),
             InputCategory.custom(
                 "T: the outputs",
                 "outputs that are their targets already",

@@ -101,6 +101,7 @@ A_FAINT_LEAK = running_sum_and("Y[:-1] += 0.005 * X[1:]")
 LIKE_X, UPSIDE_DOWN = attend("return X"), attend("return X[::-1]")
 SQUARES_SO_FAR, SQUARES_TO_COME = running_sum_of("X**2")
 SIGNS_SO_FAR, _ = running_sum_of("np.sign(X)")
+_, DIRECTIONS_TO_COME = running_sum_of("X / np.sqrt(1e-9 + (X**2).sum(axis=1, keepdims=True))")
 LARGE_SO_FAR, LARGE_TO_COME = running_sum_of("1e4 * X")
 SMALL_SO_FAR, SMALL_TO_COME = running_sum_of("1e-3 * X")
 
@@ -235,8 +236,8 @@ class TestPaddingMask:
 
 
 def many_forbidden(values, rng):
-    """Return rows with one allowed score, and 61 forbidden scores that are about 5 above it."""
-    allowed = rng.integers(62, size=(3, 1)) == np.arange(62)
+    """Return rows with one allowed score, and 70 forbidden scores that are 5 above it."""
+    allowed = rng.integers(71, size=(3, 1)) == np.arange(71)
     return {**values, "scores": rng.uniform(-2, 2, size=(3, 1)) + np.where(allowed, 0.0, 5.0), "mask": allowed}
 
 
@@ -303,9 +304,7 @@ def drawn_with_mask(scores, mask):
             InputCategory.custom(
                 "rows: many forbidden and high",
                 "many forbidden scores, all far above the allowed one",
-                lambda v: (
-                    60 < v["mask"].shape[-1] < 70 and (v["mask"].sum(-1) == 1).all() and np.ptp(v["scores"]) > 4.9
-                ),
+                lambda v: v["mask"].shape[-1] == 71 and (v["mask"].sum(-1) == 1).all() and np.ptp(v["scores"]) > 4.9,
                 many_forbidden,
             ),
         ],
@@ -466,6 +465,10 @@ class TestMaskedAttention:
             Q /= np.maximum(1.0, np.abs(Q).sum(axis=-1, keepdims=True) / 4)
             for shape in ((n_q, n_k), (*lead, 1, n_k), (*lead, n_q, n_k), (*lead[:-1], 1, n_q, n_k), (n_k,)):
                 agrees.masked_attention(Q, K, V, never_empty(rng.random(shape) < 0.6))
+        # A score of 0 for one allowed key, and of 5 for 70 forbidden keys.
+        allowed = rng.permutation(71) == 0
+        K = np.where(allowed, 0.0, 5.0)[:, None] * np.ones((1, 4))
+        agrees.masked_attention(np.full((2, 4), 0.5), K, rng.uniform(0.2, 0.9, size=(71, 3)), allowed)
 
     test_every_kind = all_categories(points=0.5, after=("test_causal", "test_large_scores"))
 
@@ -620,7 +623,9 @@ class TestIsCausal:
         """functions that return X, that ignore signs, sizes or sums, and that round differently"""
         X = some_rows(rng, 6, 3)
         judge_all(student, X, (LIKE_X, True), (UPSIDE_DOWN, False), (SQUARES_SO_FAR, True), (SQUARES_TO_COME, False))
-        judge_all(student, X, (SIGNS_SO_FAR, True), (LARGE_SO_FAR, True), (LARGE_TO_COME, False))
+        judge_all(
+            student, X, (SIGNS_SO_FAR, True), (DIRECTIONS_TO_COME, False), (LARGE_SO_FAR, True), (LARGE_TO_COME, False)
+        )
         judge_all(student, X, (SMALL_SO_FAR, True), (SMALL_TO_COME, False))
         judge_all(student, X, (ROUNDED_BY_THE_REST, True), (FROM_A_DIFFERENCE, False))
 

@@ -590,6 +590,8 @@ class TestPlotAttention:
         # A color map has 256 colors. Weights that are closer than 1/256 may have the same color in a right picture.
         shares = rng.permuted(np.tile(np.arange(8) / 28, (20, 1)), axis=1)
         look(student, reference, np.asfortranarray(shares), words, words[:8])
+        high = rng.permutation(np.linspace(0.53, 0.98, 6))  # no two of these weights may look the same
+        look(student, reference, np.stack([high, 1 - high], axis=1), words[:6], words[:2])
 
     @check(points=0.25, after="test_small_example")
     def test_a_single_query(self, student, reference, rng):

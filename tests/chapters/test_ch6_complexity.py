@@ -117,7 +117,9 @@ class TestAttentionCost:
     def test_any_sizes(self, agrees, rng):
         """small sizes, and sizes of real models"""
         drawn = rng.integers(1, 60, size=(4, 4)).tolist()
-        for sizes in ((1024, 1024, 64, 64), (512, 2048, 128, 32), (60_000, 50_000, 100, 128), *drawn, drawn[0][::-1]):
+        a, b, *widths = drawn[0]
+        alike = drawn[0][::-1], (a + 1, b, *widths), (a, b + 1, *widths)  # equal products and sums
+        for sizes in ((1024, 1024, 64, 64), (512, 2048, 128, 32), (60_000, 50_000, 100, 128), *drawn, *alike):
             agrees(extra_keys=True).attention_cost(*sizes)
 
     test_every_kind = all_categories(points=0.25, after="test_small_example", extra_keys=True)
@@ -211,7 +213,7 @@ def a_window_of(low, high):
             ),
             InputCategory.custom(
                 "window: long and shorter than n",
-                "a long window in a sequence that is longer",
+                "a long window and an even longer sequence",
                 lambda v: 140 < v["window"] < v["n"] - 30,
                 a_window_of(0.5, 0.8),
                 sizes={"n": 305},

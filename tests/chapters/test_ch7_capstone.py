@@ -268,6 +268,13 @@ class TestDecoderAttention:
             target, memory = (np.pad(X, ((0, 0), (0, 0), (0, 1)), constant_values=1.0) for X in (target, memory))
             wider = {which: moved_weights(W, 3, level, out=1 / 3) for which, W in weights.items()}
             agrees.decoder_attention(target, memory, wider, 3, np.array([4, 2]))
+        # Scores near a thousand whose differences float32 would round.
+        eye, first = np.eye(2), np.array([[1.0], [0.0]])
+        near = 30.0 + rng.uniform(0.0002, 0.0009, size=2)
+        memory = np.array([[[near[0], 50.0], [near[1], -50.0]]])
+        one = {"W_Q": first, "W_K": first, "W_V": eye[:, 1:], "W_O": eye[1:]}
+        weights = {"self": {"W_Q": eye, "W_K": eye, "W_V": eye, "W_O": eye}, "cross": one}
+        agrees.decoder_attention(np.array([[[30.1, 0.0]]]), memory, weights, 1, np.array([2]))
 
     test_care = pure(points=0.5, after="test_small_example")
 
@@ -388,8 +395,8 @@ def cause_of(weights, i):
         return f"Row {i} gives its whole weight to position {i - 1}, as it should. So W_V or W_O is wrong."
     most = max((j for j in range(len(weights)) if j != i - 1), key=lambda j: weights[i, j])
     return (
-        f"Row {i} gives position {i - 1} a weight of {weights[i, i - 1]:.4g}, and position {most} one of "
-        f"{weights[i, most]:.2g}. W_Q and W_K decide this."
+        f"Row {i} gives position {i - 1} the weight {weights[i, i - 1]:.4g}, and position {most} the weight "
+        f"{weights[i, most]:.4g}. W_Q and W_K decide this."
     )
 
 

@@ -228,6 +228,21 @@ def some_block(rng, d_model, h, m, d_v, w, high=0.8):
     return {"norm_1": norm(), "norm_2": norm(), "attention": some(shapes), "mlp": some(mlp)}
 
 
+def at_level(block, h, level):
+    """Return the block with ``level`` added to every score, through a feature that is 1 in every row and is hardly turned.
+
+    Queries and keys need at least 8 columns.
+    """
+    norm = {name: np.append(block["norm_1"][name][:-1], one) for name, one in (("gain", 0.0), ("bias", 1.0))}
+    attention = dict(block["attention"])
+    for name, factor in (("W_Q", 1.0), ("W_K", level / 900)):
+        W = attention[name].reshape(len(attention[name]), h, -1).copy()
+        W[..., -2:], W[-1] = 0.0, 0.0
+        W[-1, :, -2] = 30 * np.sqrt(W.shape[-1]) ** 0.5 * factor
+        attention[name] = W.reshape(attention[name].shape)
+    return {**block, "norm_1": norm, "attention": attention}
+
+
 def scores_of_a_block(X, weights, h):
     """Return the scaled scores of every head."""
     normed, n = layer_norm(X, **weights["norm_1"]), X.shape[-2]
@@ -352,6 +367,9 @@ class TestTransformerBlock:
             agrees.transformer_block(X, weights, heads)
         agrees.transformer_block(np.stack([X, X[::-1]]), weights, 1)
         agrees.transformer_block(other_first(X), weights, 1)
+        for level in (-880.0, 880.0):
+            block = at_level(some_block(rng, d_model, h, 4, 2, 3, 0.4), h, level)
+            agrees.transformer_block(X, block, h)
 
     @check(points=0.5, after="test_several_heads")
     @given(t=integers(1, 3), more=integers(1, 3), seed=SEEDS, examples=3)
@@ -386,14 +404,43 @@ def some_model(seed, n_vocab, d_model, blocks, h, m, d_v, w, high=1.0):
     }
 
 
+def other_order(parts):
+    """Return the dictionary, and each dictionary in it, with its keys in reverse order."""
+    return {key: other_order(parts[key]) if isinstance(parts[key], dict) else parts[key] for key in reversed(parts)}
+
+
 N_VOCAB = 5
 MODELS = {  # most matrices could also be split into a different number of heads
     "one block": some_model(801, N_VOCAB, 4, 1, 2, 1, 2, 3),
-    "two blocks": some_model(802, N_VOCAB, 6, 2, 3, 2, 2, 4),
+    "two blocks": other_order(some_model(802, N_VOCAB, 6, 2, 3, 2, 2, 4)),
     "three blocks": some_model(803, N_VOCAB, 3, 3, 1, 4, 4, 5),
     "as many columns as tokens": some_model(804, N_VOCAB, N_VOCAB, 2, 2, 3, 3, 4),
     "no block": some_model(805, N_VOCAB, 4, 0, 1, 1, 1, 1),
 }
+
+
+# A single head averages the signs of all tokens so far. Their sum decides the next token, so every token counts.
+SIGNS = np.array([[-1.0, 1.0], [1.0, -1.0]])
+NO_MLP = {"W_1": np.zeros((2, 1)), "b_1": np.zeros(1), "W_2": np.zeros((1, 2)), "b_2": np.zeros(2)}
+PLAIN_NORM = {"gain": np.ones(2), "bias": np.zeros(2)}
+AVERAGE = {"W_Q": np.zeros((2, 2)), "W_K": np.zeros((2, 2)), "W_V": np.eye(2), "W_O": 100 * np.eye(2)}
+MAJORITY = {
+    "embedding": SIGNS,
+    "blocks": [{"norm_1": PLAIN_NORM, "norm_2": PLAIN_NORM, "attention": AVERAGE, "mlp": NO_MLP}],
+    "norm": PLAIN_NORM,
+    "h": 1,
+}
+
+
+def majority(n, **more):
+    """Return the input category of the model that counts its tokens, and an odd number ``n`` of tokens. ``more`` are further arguments."""
+    return InputCategory.custom(
+        "model: the majority",
+        "a long text and a model that counts all of its tokens",
+        lambda v: len(v["tokens"]) == n and v["model"]["embedding"].shape == SIGNS.shape,
+        lambda v, _rng: {**v, "tokens": np.repeat([1, 0], [n // 2 + 1, n // 2]), "model": MAJORITY, **more},
+        sizes={"n": n},
+    )
 
 
 def of_model(name):
@@ -437,7 +484,7 @@ def trained_model():
     takes=Contract(
         {"tokens": whole_numbers("n", 0, N_VOCAB - 1), "model": among(*MODELS.values())},
         sizes={"n": (1, 300)},
-        categories=[of_model(name) for name in MODELS],
+        categories=[*(of_model(name) for name in MODELS), majority(299)],
     ),
 )
 class TestNextTokenLogits:
@@ -718,10 +765,11 @@ class TestSampleNext:
         draws_of(student, rng.uniform(-9, 9) + 1e-6 * rng.permutation(60), 0.0, rng)  # almost equal logits, float 0
         # Enough draws to detect a temperature that is off by a tenth, and a token that is never drawn.
         temperature = float(rng.uniform(0.5, 3))
-        likely = one_likely(330, int(rng.integers(330)), temperature)
+        likely, rare = (one_likely(330, int(rng.integers(330)), temperature, odds) for odds in (2, 7))
         for logits, test in (
             (likely, off_by_a_tenth(likely, temperature)),
             (np.full(60, rng.uniform(-9, 9)), ONE_MISSING),
+            (rare, Draws(shares_of(rare, temperature), {"no rare tokens": np.eye(330)[rare.argmax()]})),
         ):
             call = f"sample_next(logits, {temperature:g}, rng)"
             seed = Rng(int(rng.integers(2**32)))
@@ -847,17 +895,6 @@ def asked_for(agrees, _name, values):
 
 
 WRITERS = {name: MODELS[name] for name in MODELS if name != "no block"}
-# A single head averages the signs of all tokens so far. Their sum decides the next token, so every token counts.
-SIGNS = np.array([[-1.0, 1.0], [1.0, -1.0]])
-NO_MLP = {"W_1": np.zeros((2, 1)), "b_1": np.zeros(1), "W_2": np.zeros((1, 2)), "b_2": np.zeros(2)}
-PLAIN_NORM = {"gain": np.ones(2), "bias": np.zeros(2)}
-AVERAGE = {"W_Q": np.zeros((2, 2)), "W_K": np.zeros((2, 2)), "W_V": np.eye(2), "W_O": 100 * np.eye(2)}
-MAJORITY = {
-    "embedding": SIGNS,
-    "blocks": [{"norm_1": PLAIN_NORM, "norm_2": PLAIN_NORM, "attention": AVERAGE, "mlp": NO_MLP}],
-    "norm": PLAIN_NORM,
-    "h": 1,
-}
 LONGER = some_model(819, 7, 8, 2, 2, 2, 4, 12, 1.5)
 
 
@@ -882,13 +919,7 @@ LONGER = some_model(819, 7, 8, 2, 2, 2, 4, 12, 1.5)
                 lambda v: v["temperature"] == 0,
                 lambda v, _rng: {**v, "temperature": 0, "n_new": 9},
             ),
-            InputCategory.custom(
-                "model: the majority",
-                "a long text and a model that counts all of its tokens",
-                lambda v: len(v["tokens"]) == 69 and v["model"]["embedding"].shape == SIGNS.shape,
-                lambda v, _rng: {**v, "tokens": np.repeat([1, 0], [35, 34]), "model": MAJORITY, "temperature": 0},
-                sizes={"n": 69},
-            ),
+            majority(69, temperature=0),
             InputCategory.custom(
                 "temperature: about 1",
                 "a temperature near 1",

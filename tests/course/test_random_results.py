@@ -60,4 +60,5 @@ def test_the_audit_states_what_is_detected():
     assert audit.experiments == (
         f"1280 draws detect a temperature 10 % too high, a temperature 10 % too low {ODDS}",
         f"1520 draws detect one missing token of 60 {ODDS}",
+        f"204 draws detect no rare tokens {ODDS}",
     )

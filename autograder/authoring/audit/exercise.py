@@ -8,7 +8,7 @@ import hashlib
 import inspect
 import random
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -283,7 +283,8 @@ class MeasuredExercise:
         shares = [0.0]
         for call in [c for c in asked if c.function == self.spec.name and c.is_plain][:_BY_HEART]:
             [answer] = FunctionSession(self.right).batch([call])
-            verdict = self._marked(self._with(_always(answer.value)), self._patience)
+            always = partial(lambda value, *_args, **_kwargs: copy.deepcopy(value), answer.value)
+            verdict = self._marked(self._with(always), self._patience)
             shares.append(verdict.score / verdict.max_score if verdict.max_score else 0.0)
         return max(shares)
 
@@ -457,10 +458,6 @@ class MeasuredExercise:
 
         drawn = tuple(c for c in self.spec.checks if not c.visible and draws(c))
         return dataclasses.replace(self.spec, checks=drawn)
-
-
-def _always(value: Any) -> Callable[..., Any]:
-    return lambda *_args, **_kwargs: copy.deepcopy(value)
 
 
 class _KnownSession(FunctionSession):

@@ -535,10 +535,6 @@ def _rounded(digits: int) -> Callable[[np.ndarray], np.ndarray]:
     return lambda a: np.round(a, digits)
 
 
-def _clipped(size: float) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda a: np.clip(a, -size, size)
-
-
 def _without_small(size: float) -> Callable[[np.ndarray], np.ndarray]:
     return lambda a: np.where(np.abs(a) < size, 0.0, a).astype(a.dtype)
 
@@ -554,9 +550,13 @@ def _narrow(dtype: Any) -> Callable[[np.ndarray], np.ndarray]:
 _CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "cast to float32": _narrow(np.float32),
     "cast to float16": _narrow(np.float16),
-    **{f"clipped to {size:g}": _clipped(size) for size in (1, 10, 30, 100, 500, 709, 5000, 1e5)},
+    **{
+        f"clipped to {n:g}": functools.partial(np.clip, a_min=-n, a_max=n)
+        for n in (1, 10, 30, 100, 500, 709, 5000, 1e5)
+    },
     **{f"with numbers closer to 0 than {size:g} set to 0": _without_small(size) for size in (1e-2, 1e-3, 1e-5, 1e-8)},
-    **{f"rounded to {digits} digits": _rounded(digits) for digits in (1, 2, 4)},  # six decimals are accepted
+    # Six decimals are accepted.
+    **{f"rounded to {n} digits": _rounded(n) for n in (1, 2, 4)},
     "without its sign": np.abs,
     "with negative numbers set to 0": lambda a: np.maximum(a, 0).astype(a.dtype),
     "read in memory order": lambda a: a.ravel("K").reshape(a.shape),

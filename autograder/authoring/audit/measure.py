@@ -61,8 +61,9 @@ def each_chapter(
         try:
             for job in as_completed(jobs):
                 yield jobs[job], job.result()
-        finally:  # if a job failed, do not wait for jobs that have not started
+        except BaseException:  # do not wait for the other jobs
             pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _begin() -> None:

@@ -81,6 +81,9 @@ class ArrayArgument(ShapedArgument):
             yield Style("one apart", f"all numbers in {name} equal except one far away", _one_apart, self._one_apart, optional=True)
             if len(self.shape) > 1:
                 yield Style("equal rows", f"equal rows in {name}", lambda a: 1 < _different_rows(a) < a.size // a.shape[-1], self._equal_rows, optional=True)
+                if largest >= 1e9 * tiny:
+                    yield Style("rows far apart in size", f"rows of {name} with numbers of very different sizes",
+                                lambda a: 0 < np.abs(a).max(-1).min() < 1e-8 * np.abs(a).max(-1).max(), self._sizes_by_row, optional=True)
                 yield Style("equal row sums", f"rows of {name} with equal sums",
                             lambda a: _different_rows(a) > 1 and np.ptp(a.sum(-1)) <= 1e-9 * np.abs(a).max(), self._equal_sums, optional=True)
         yield Style("nearly equal", f"nearly equal numbers in {name}", _nearly_equal, self._nearly_equal)
@@ -115,7 +118,9 @@ class ArrayArgument(ShapedArgument):
                 category.configure(request, rng)
                 request.batch = request.batch or (3,)
 
-            by_rows = self.shape[:-1] == ("...",) and category.name.endswith(("equal rows", "equal row sums", "of exp"))
+            by_rows = self.shape[:-1] == ("...",) and category.name.endswith(
+                ("equal rows", "equal row sums", "of exp", "in size")
+            )
             yield replace(category, configure=configure) if by_rows else category
 
     def draw_styled(self, drawing: Drawing, path: Path, *given: object) -> np.ndarray:
@@ -188,6 +193,11 @@ class ArrayArgument(ShapedArgument):
         )
         large = np.arange(drawn.size).reshape(shape) % 2 == int(rng.integers(2))
         return np.where(large, self._signs(shape, rng) * rng.uniform(0.2, 0.9, size=shape) * self._largest, drawn)
+
+    def _sizes_by_row(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        rows = self._by_rows(self._signs(shape, rng) * rng.uniform(0.2, 0.9, size=shape) * self._largest)
+        rows[1::2] *= 10 * max(self.tiny, 1e-9) / self._largest
+        return rows.reshape(shape)
 
     def _equal_in_float32(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         level = min(self._largest, 1000.0) * 0.5

@@ -143,7 +143,8 @@ class GroupArgument(Argument):
     parts: Mapping[str, Argument]
 
     def draw(self, drawing: Drawing, path: Path) -> dict[str, Value]:
-        return {key: part.draw(drawing, (*path, key)) for key, part in self.parts.items()}
+        keys = list(self.parts)[:: drawing.rng.choice([1, -1])]  # some functions rely on the order of the keys
+        return {key: self.parts[key].draw(drawing, (*path, key)) for key in keys}
 
 
 def group(parts: Mapping[str, Argument]) -> GroupArgument:

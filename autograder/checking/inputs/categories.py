@@ -65,6 +65,8 @@ def _sizes(contract: Contract) -> Iterator[InputCategory]:
         for low_end, high_end in _BANDS:
             if low <= high_end <= high:
                 yield _band(contract, letter, max(low, low_end), high_end)
+        if high > LONG_AXES[0] and contract.has_batch():
+            yield _band(contract, letter, LONG_AXES[0] + 1, min(high, LONG_AXES[0] + 20), batch=True)
     if letters and len(given) == len(contract.arguments):
         for number in range(1, SQUARES + 1):
             yield _square(letters, number)
@@ -82,20 +84,28 @@ def _request_size(letter: str, request: DrawRequest, size: int) -> None:
     request.sizes[letter] = size
 
 
-def _band(contract: Contract, letter: str, low: int, high: int) -> InputCategory:
-    """Return the category of calls in which an axis has ``low`` to ``high`` entries. If an array has three or more axes, only one may be long."""
+def _band(contract: Contract, letter: str, low: int, high: int, *, batch: bool = False) -> InputCategory:
+    """Return the category of calls, perhaps with a batch, in which an axis has ``low`` to ``high`` entries.
+
+    If an array has three or more axes, or there is a batch, only one axis may be long.
+    """
     arrays = [a for a in contract.leaves().values() if isinstance(a, ShapedArgument)]
     letters = [[part for axis in a.shape for part in axis.split("*") if part.isalpha() or "_" in part] for a in arrays]
     is_crowded = any(letter in some and len(some) > 2 for some in letters)
 
     def configure(request: DrawRequest, rng: np.random.Generator) -> None:
         request.sizes.setdefault(letter, int(rng.integers(low, high + 1)))
+        request.batch = (2,) if batch else request.batch
 
-    name, phrase = f"{letter}: {low} to {high}", f"{letter} from {low} to {high}"
-    slot = "sizes" if is_crowded and high > _BANDS[0][1] else f"size {letter}"
-    return InputCategory(
-        name, phrase, lambda call: low <= _size_of(letter, call) <= high, configure, slot=slot, optional=True
-    )
+    def matches(call: BoundCall) -> bool:
+        return low <= _size_of(letter, call) <= high and bool(call.batch or not batch)
+
+    what = " in a batch" * batch
+    slot = "sizes" if batch or (is_crowded and high > _BANDS[0][1]) else f"size {letter}"
+    words = f"{letter}:{what} {low} to {high}", f"{letter} from {low} to {high}{what}"
+    found = InputCategory(*words, matches, configure, slot=slot, optional=True)
+    measure, change = partial(_size_of, letter), partial(_request_size, letter)
+    return found if batch else replace(found, length=measure, request_length=change)
 
 
 def _square(letters: list[str], number: int) -> InputCategory:
@@ -114,7 +124,8 @@ def _relations(contract: Contract) -> Iterator[InputCategory]:
 
     A size is the length of an axis, an argument that is a whole number, or the number of entries of a batch.
     """
-    numbers = [n for n, a in contract.arguments.items() if isinstance(a, NumberArgument) and a.whole and _is_a_size(a)]
+    whole = {n: a for n, a in contract.arguments.items() if isinstance(a, NumberArgument) and a.whole}
+    numbers = [n for n, a in whole.items() if a.high <= MOST or a.low == 1]
     batch = ["batch"] if numbers and contract.has_batch() else []
     for one, other in combinations([*contract.letters(), *numbers, *batch], 2):
         for sign, compare in (("<", operator.lt), ("=", operator.eq), (">", operator.gt)):
@@ -122,10 +133,6 @@ def _relations(contract: Contract) -> Iterator[InputCategory]:
         if {one, other} <= {n for n in numbers if contract.arguments[n].high > 50 * FAR}:  # type: ignore[attr-defined]
             yield _relation(one, other, "far below", lambda a, b: FAR * a < b, numbers)
             yield _relation(one, other, "far above", lambda a, b: a > FAR * b, numbers)
-
-
-def _is_a_size(argument: NumberArgument) -> bool:
-    return argument.high <= MOST or argument.low == 1
 
 
 def _relation(one: str, other: str, sign: str, holds: Callable[[int, int], bool], numbers: list[str]) -> InputCategory:
@@ -256,15 +263,17 @@ def _layouts(contract: Contract) -> Iterator[InputCategory]:
 def _in_order(path: Path, shape: tuple[str, ...], layout: str, name: str, phrase: str) -> InputCategory:
     """Return the category of arrays with this memory layout. Most layouts can be recognized only if two axes are longer than 1."""
     needed = min(2, len(shape)) if layout != "R" else 1
+    is_single = layout == "F" and "..." in shape and len(shape) > 2  # the parts of a batch are not in Fortran order
 
     def matches(call: BoundCall) -> bool:
         value = call.values.get(path)
         if not isinstance(value, np.ndarray) or layout_of(value) not in ((layout,) if layout != "v" else LAYOUTS):
             return False
-        return bool(sum(length > 1 for length in np.shape(value)) >= needed)
+        return bool(sum(length > 1 for length in np.shape(value)) >= needed) and not (is_single and call.batch)
 
     def configure(request: DrawRequest, _rng: np.random.Generator) -> None:
         request.layouts[path] = layout
+        request.batch = () if is_single else request.batch
         if "..." in shape and len(shape) == 2 and not request.batch:
             request.batch = (3,)
 

@@ -29,7 +29,7 @@ __all__ = ["Covering", "DrawnInput", "cover", "differing_arguments", "draw"]
 _TRIES = 12  # how often one category is drawn by itself before it counts as missed
 _ORDINARY = (2, 3, 4, 5, 6, 7)  # sizes of axes. Each axis gets a different size as long as there are enough
 _NEXT_TO_LONG = (2, 3, 4, 5)  # sizes of the other axes if one axis is long, to keep the result small
-_MANY = 400  # an array with a long axis and more entries than this gets no batch axes
+_MANY = 1500  # an array with a long axis and more entries than this gets no batch axes
 
 
 @dataclass(frozen=True)

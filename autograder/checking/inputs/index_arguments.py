@@ -65,9 +65,10 @@ class MaskArgument(ShapedArgument):
         # fmt: on
 
     def ordinary(self, shape: tuple[int, ...], rng: np.random.Generator, share: float = 0.6) -> np.ndarray:
-        """Return a mask that allows about ``share`` of the positions, and at least one position in each row."""
+        """Return a mask that allows about ``share`` of the positions, at least one in each row, and not all if there are several."""
         drawn = rng.random(shape) < share
         np.put_along_axis(drawn, rng.integers(shape[-1], size=(*shape[:-1], 1)), np.True_, axis=-1)
+        drawn.flat[int(rng.integers(drawn.size))] &= not (drawn.all() and shape[-1] > 1)
         return drawn
 
     def _with_empty_row(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:

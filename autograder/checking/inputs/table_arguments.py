@@ -72,7 +72,7 @@ class TableArgument(Argument):
             if high > 1 and isinstance(argument, NumberArgument):
                 yield Style(f"ties in {column}", f"a table `{name}` in which two rows have the same {column!r}",
                             lambda t, column=column: t[column].dropna().duplicated().any(), self._with_column(column, partial(_tied_numbers, argument)))
-            if high > 0 and isinstance(argument, NumberArgument) and not argument.whole and _has_whole_numbers(argument):
+            if high > 0 and isinstance(argument, NumberArgument) and not argument.whole and math.ceil(argument.low) <= argument.high:
                 yield Style(f"whole numbers in {column}", f"a table `{name}` with whole numbers in {column!r}",
                             lambda t, column=column: len(t) > 0 and t[column].dtype.kind in "iu", self._with_column(column, partial(_whole_numbers, argument)))
         # fmt: on
@@ -162,10 +162,6 @@ def _tied_numbers(argument: NumberArgument, count: int, rng: np.random.Generator
 
 def _whole_numbers(argument: NumberArgument, count: int, rng: np.random.Generator) -> list[Value]:
     return [int(n) for n in rng.integers(math.ceil(argument.low), math.floor(argument.high) + 1, size=count)]
-
-
-def _has_whole_numbers(argument: NumberArgument) -> bool:
-    return math.ceil(argument.low) <= math.floor(argument.high)
 
 
 def table(
