@@ -155,3 +155,23 @@ def test_one_size_is_far_above_the_other(seed):
     ratios = [drawn.values["n"] / drawn.values["d"] for drawn in cover(contract, seed).inputs]
     assert max(ratios) > 100
     assert min(ratios) < 1 / 100
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_inputs_that_careless_shortcuts_get_wrong(seed):
+    """A long axis in a batch, a matrix in Fortran order without a batch, and rows of very different sizes are always drawn."""
+    inputs = [drawn.values for drawn in cover(ATTENTION, seed).inputs]
+    assert any(v["Q"].ndim > 2 and v["Q"].shape[-2] > 64 for v in inputs)
+    assert any(v["K"].ndim == 2 and v["K"].flags.f_contiguous and not v["K"].flags.c_contiguous for v in inputs)
+    sizes = [np.abs(d.values["X"]).max(axis=1) for d in cover(CONTRACTS["average"], seed).inputs]
+    assert any(0 < rows.min() < 1e-8 * rows.max() for rows in sizes)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_keys_varies_and_a_mask_forbids_something(seed):
+    """A dictionary's keys come in both orders, and a mask of a single query also forbids a key."""
+    layers = [[*drawn.values["weights"]] for drawn in cover(CONTRACTS["layers"], seed).inputs]
+    assert {tuple(keys) for keys in layers} == {("first", "b"), ("b", "first")}
+    masks = Contract({"mask": mask("n_q n_k", broadcasts=False)})
+    single = [d.values["mask"] for d in cover(masks, seed).inputs if "n_q: 1" in d.categories]
+    assert any(0 < found.sum() < found.size for found in single)
