@@ -552,8 +552,8 @@ def scores_without_a_scale(target, memory, weights, h, memory_lengths):
 
 @wrong
 def scores_times_the_mask(target, memory, weights, h, memory_lengths):
-    """You multiply the scores by the mask. That makes the hidden scores 0, and exp(0) is 1, so the hidden rows still get
-    a share. A hidden score should be far below all the others."""
+    """You multiply the scores by the mask. That makes the hidden scores 0, and exp(0) is 1, so the hidden rows still
+    get a share. A hidden score should be far below all the others."""
 
     def attend(X_q, X_kv, W, h, mask):
         return _attend(X_q, X_kv, W, h, mask, blend=lambda scores, mask: softmax(scores * mask))
@@ -574,8 +574,8 @@ def hidden_after_the_softmax(target, memory, weights, h, memory_lengths):
 
 @wrong
 def values_as_wide_as_the_keys(target, memory, weights, h, memory_lengths):
-    """You give each head d_k columns of the values and d_k rows of W_O. But d_v need not be d_k. A head's values have as
-    many columns as W_V has, divided by h, and the rows of W_O are shared out in the same way."""
+    """You give each head d_k columns of the values and d_k rows of W_O. But d_v need not be d_k. A head's values have
+    as many columns as W_V has, divided by h, and the rows of W_O are shared out in the same way."""
 
     def attend(X_q, X_kv, W, h, mask):
         d, output = W["W_Q"].shape[1] // h, 0
@@ -599,8 +599,8 @@ def _borrowed(names, target, memory, weights, h, memory_lengths):
 
 @wrong
 def one_w_o_for_both(target, memory, weights, h, memory_lengths):
-    """Your cross-attention uses the W_O of weights["self"]. Each of the two attentions has four matrices of its own: take
-    all four from weights["cross"]."""
+    """Your cross-attention uses the W_O of weights["self"]. Each of the two attentions has four matrices of its own:
+    take all four from weights["cross"]."""
     return _borrowed(["W_O"], target, memory, weights, h, memory_lengths)
 
 
@@ -630,8 +630,8 @@ def sorted_by_length(target, memory, weights, h, memory_lengths):
 
 @wrong
 def longest_first(target, memory, weights, h, memory_lengths):
-    """Each sequence of your output is right, but they are in another order: the long memories come first. If you sort the
-    sequences by length, put each result back in the place of its own sequence."""
+    """Each sequence of your output is right, but they are in another order: the long memories come first. If you sort
+    the sequences by length, put each result back in the place of its own sequence."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     output, _ = multi_head_attention(seen, memory, **weights["cross"], h=h, mask=real)
@@ -649,8 +649,8 @@ def _right_but_changes(change, target, memory, weights, h, memory_lengths):
 
 @wrong
 def target_written_over(target, memory, weights, h, memory_lengths):
-    """Your output is right, but the caller's `target` is not the same afterwards: you wrote into it. If other code needs
-    the target later, it finds your numbers instead. Put your results in a new array."""
+    """Your output is right, but the caller's `target` is not the same afterwards: you wrote into it. If other code
+    needs the target later, it finds your numbers instead. Put your results in a new array."""
 
     def change(_seen, _real):
         target[...] += 1.0
@@ -661,8 +661,8 @@ def target_written_over(target, memory, weights, h, memory_lengths):
 @wrong
 def memory_written_over(target, memory, weights, h, memory_lengths):
     """Your output is right, but the caller's `memory` is not the same afterwards: you wrote into it. The memory is read
-    again for every word that is written. Work on a copy, or leave it as it is: a mask hides the padding without changing
-    it."""
+    again for every word that is written. Work on a copy, or leave it as it is: a mask hides the padding without
+    changing it."""
 
     def change(_seen, real):
         memory[~real[:, 0, 0]] = 0.0
@@ -672,8 +672,8 @@ def memory_written_over(target, memory, weights, h, memory_lengths):
 
 @wrong
 def weights_written_over(target, memory, weights, h, memory_lengths):
-    """Your output is right, but the caller's `weights` are not the same afterwards: you changed an array in them, or one
-    of the dictionaries. The next call would start from the changed weights. Work on copies."""
+    """Your output is right, but the caller's `weights` are not the same afterwards: you changed an array in them, or
+    one of the dictionaries. The next call would start from the changed weights. Work on copies."""
 
     def change(_seen, _real):
         weights["self"]["W_Q"] *= 0.5
@@ -715,9 +715,9 @@ def looks_two_back(n, d_model):
 
 @wrong
 def looks_to_both_sides(n, d_model):
-    """Your head looks at both neighbors, with about half the weight on each. Under a causal mask the next token is hidden,
-    and you get the right answer. Without the mask, the next token mixes in. The head itself should choose only the
-    previous token."""
+    """Your head looks at both neighbors, with about half the weight on each. Under a causal mask the next token is
+    hidden, and you get the right answer. Without the mask, the next token mixes in. The head itself should choose only
+    the previous token."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1) + np.eye(n, k=1)
@@ -726,9 +726,9 @@ def looks_to_both_sides(n, d_model):
 
 @wrong
 def tokens_looked_up_too(n, d_model):
-    """Your queries or keys also read the token columns, so the tokens affect where a position looks. For example, if all
-    columns are shifted by one, token 3 looks for token 2, just as position 3 looks for position 2. Only the position
-    columns should decide where a position looks."""
+    """Your queries or keys also read the token columns, so the tokens affect where a position looks. For example, if
+    all columns are shifted by one, token 3 looks for token 2, just as position 3 looks for position 2. Only the
+    position columns should decide where a position looks."""
     token = np.eye(d_model)[:, : d_model - n]
     return {"W_Q": 1000 * np.eye(d_model, k=-1), "W_K": np.eye(d_model), "W_V": token, "W_O": token.T}
 
@@ -766,8 +766,8 @@ def looks_at_the_first(n, d_model):
 
 @wrong
 def everything_but_the_previous(n, d_model):
-    """In your head, position i - 1 has the lowest score of all, so the weight goes to other positions. A key with a high
-    score gets a large weight, and a key with a low score gets a small weight. Check the sign."""
+    """In your head, position i - 1 has the lowest score of all, so the weight goes to other positions. A key with a
+    high score gets a large weight, and a key with a low score gets a small weight. Check the sign."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
@@ -787,9 +787,9 @@ def scores_of_one(n, d_model):
 
 @wrong
 def scores_too_close(n, d_model):
-    """The right position gets the largest weight, but not enough of it, even in a short sequence. Its score is too close
-    to the others. If the matching score is 10 before the division by sqrt(d_k) and d_k is 9, for example, only 10 / 3 is
-    left, and exp(10 / 3) is about 28. To be within 0.001, the weights must be far sharper."""
+    """The right position gets the largest weight, but not enough of it, even in a short sequence. Its score is too
+    close to the others. If the matching score is 10 before the division by sqrt(d_k) and d_k is 9, for example, only 10
+    / 3 is left, and exp(10 / 3) is about 28. To be within 0.001, the weights must be far sharper."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
@@ -925,8 +925,8 @@ def looks_at_itself_and_all_before(n, d_model):
 
 @wrong
 def looks_at_itself_and_the_previous(n, d_model):
-    """Your head gives about half the weight to the previous position and half to its own. The query of position i should
-    match a single key, at position i - 1."""
+    """Your head gives about half the weight to the previous position and half to its own. The query of position i
+    should match a single key, at position i - 1."""
     return _looking(n, d_model, np.eye(n) + np.eye(n, k=-1))
 
 
@@ -969,8 +969,9 @@ def scores_that_overflow(n, d_model):
 
 @wrong
 def too_many_columns(n, d_model):
-    """Your head is right for short sequences. For longer ones, your d_k or d_v is above 1000, which is not allowed. Does it
-    grow like the square of n, with a column for each pair of positions? A column for each position is enough."""
+    """Your head is right for short sequences. For longer ones, your d_k or d_v is above 1000, which is not allowed.
+    Does it grow like the square of n, with a column for each pair of positions? A column for each position is
+    enough."""
     n_tokens = d_model - n
     position = np.eye(d_model)[:, n_tokens:]
     head, extra = _looking(n, d_model, np.eye(n, k=-1)), np.zeros((d_model, 2 * n * n))
@@ -979,9 +980,9 @@ def too_many_columns(n, d_model):
 
 @wrong
 def a_single_column(n, d_model):
-    """Your queries and keys have a single column, so a score is a product of two numbers. Of all the keys, a query with a
-    positive number then prefers the largest, and a query with a negative number the smallest. So all the queries together
-    can find just two keys. Take more columns, so that every position can have a direction of its own."""
+    """Your queries and keys have a single column, so a score is a product of two numbers. Of all the keys, a query with
+    a positive number then prefers the largest, and a query with a negative number the smallest. So all the queries
+    together can find just two keys. Take more columns, so that every position can have a direction of its own."""
     n_tokens, place = d_model - n, np.arange(n)[:, None]
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     return {"W_Q": 100.0 * position @ (place - 1), "W_K": position @ place, "W_V": token, "W_O": token.T}
