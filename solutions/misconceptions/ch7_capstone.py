@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.misconception import misconceptions_of
 from solutions.ch1_weighted_averaging import softmax
-from solutions.ch4_masking import causal_mask, masked_attention, padding_mask
+from solutions.ch4_masking import causal_mask, masked_attention, masked_softmax, padding_mask
 from solutions.ch5_multi_head import merge_heads, multi_head_attention, split_heads
 
 wrong = misconceptions_of("decoder_attention")
@@ -397,6 +397,290 @@ def the_pair_asks(target, memory, weights, h, memory_lengths):
     return output
 
 
+def _decoder(attend, target, memory, weights, h, memory_lengths):
+    """Run both attentions with ``attend(X_q, X_kv, W, h, mask)``."""
+    seen = attend(target, target, weights["self"], h, causal_mask(target.shape[1]))
+    return attend(seen, memory, weights["cross"], h, padding_mask(memory_lengths, memory.shape[1])[:, None])
+
+
+def _attend(X_q, X_kv, W, h, mask, *, split=split_heads, merge=merge_heads, root=None, blend=None):
+    """Run one attention with a mistake, which the keyword arguments choose."""
+    Q, K, V = split(X_q @ W["W_Q"], h), split(X_kv @ W["W_K"], h), split(X_kv @ W["W_V"], h)
+    scores = Q @ K.swapaxes(-1, -2) / (np.sqrt(Q.shape[-1]) if root is None else root(X_q, W, h))
+    weights = (blend or masked_softmax)(scores, mask)
+    return merge(weights @ V) @ W["W_O"]
+
+
+def _dealt(X, h):
+    return np.moveaxis(X.reshape(*X.shape[:-1], -1, h), -1, -3)
+
+
+def _stacked(X, h):
+    return X.reshape(X.shape[0], h, X.shape[1], -1)
+
+
+@wrong
+def heads_dealt_out_like_cards(target, memory, weights, h, memory_lengths):
+    """You deal the columns out to the heads like cards: head 0 gets columns 0, h, 2 · h and so on. Each head should get
+    columns that are side by side. When you reshape the last axis, which comes first, the heads or the columns of a
+    head?"""
+
+    def attend(X_q, X_kv, W, h, mask):
+        return _attend(X_q, X_kv, W, h, mask, split=_dealt)
+
+    return _decoder(attend, target, memory, weights, h, memory_lengths)
+
+
+@wrong
+def dealt_out_and_collected_like_cards(target, memory, weights, h, memory_lengths):
+    """You deal the columns out to the heads like cards, and put the heads back together in the same way: head 0 gets
+    columns 0, h, 2 · h and so on. Each head should get columns that are side by side. Its scores depend on which
+    columns of the queries and keys it gets."""
+
+    def attend(X_q, X_kv, W, h, mask):
+        def merge(O):
+            return np.moveaxis(O, -3, -1).reshape(O.shape[0], O.shape[2], -1)
+
+        return _attend(X_q, X_kv, W, h, mask, split=_dealt, merge=merge)
+
+    return _decoder(attend, target, memory, weights, h, memory_lengths)
+
+
+@wrong
+def heads_by_reshape_alone(target, memory, weights, h, memory_lengths):
+    """You split the heads by reshape alone. A reshape keeps the numbers in row-by-row order, so head 0 gets the first
+    rows with all their columns. Every head should get all the rows, with its own columns. Which two axes should trade
+    places after the reshape?"""
+
+    def attend(X_q, X_kv, W, h, mask):
+        return _attend(X_q, X_kv, W, h, mask, split=_stacked)
+
+    return _decoder(attend, target, memory, weights, h, memory_lengths)
+
+
+@wrong
+def split_and_merged_by_reshape_alone(target, memory, weights, h, memory_lengths):
+    """You split the heads and put them back together by reshape alone. A reshape keeps the numbers in row-by-row order,
+    so head 0 gets the first rows with all their columns. Every head should get all the rows, with its own columns. Two
+    axes should trade places in both steps."""
+
+    def attend(X_q, X_kv, W, h, mask):
+        return _attend(X_q, X_kv, W, h, mask, split=_stacked, merge=lambda O: O.reshape(O.shape[0], O.shape[2], -1))
+
+    return _decoder(attend, target, memory, weights, h, memory_lengths)
+
+
+@wrong
+def merged_by_reshape_alone(target, memory, weights, h, memory_lengths):
+    """You put the heads back together by reshape alone. A reshape reads all of head 0 before it reaches head 1, so your
+    rows mix positions. First move the axis of the heads next to that of their columns."""
+
+    def attend(X_q, X_kv, W, h, mask):
+        return _attend(X_q, X_kv, W, h, mask, merge=lambda O: O.reshape(O.shape[0], O.shape[2], -1))
+
+    return _decoder(attend, target, memory, weights, h, memory_lengths)
+
+
+@wrong
+def width_of_a_head_from_d_model(target, memory, weights, h, memory_lengths):
+    """You divide the scores by the root of d_model // h. The width of a head's queries need not be that. Take d_k from
+    the queries themselves, or from W_Q."""
+
+    def attend(X_q, X_kv, W, h, mask):
+        return _attend(X_q, X_kv, W, h, mask, root=lambda X, _W, h: np.sqrt(X.shape[-1] // h))
+
+    return _decoder(attend, target, memory, weights, h, memory_lengths)
+
+
+@wrong
+def width_of_a_head_from_d_model_and_a_low_number(target, memory, weights, h, memory_lengths):
+    """You divide the scores by the root of d_model // h. The width of a head's queries need not be that. Take d_k from
+    the queries themselves, or from W_Q."""
+
+    def attend(X_q, X_kv, W, h, mask):
+        return _attend(
+            X_q, X_kv, W, h, mask, root=lambda X, _W, h: np.sqrt(X.shape[-1] // h),
+            blend=lambda scores, mask: softmax(np.where(mask, scores, -1e9)),
+        )  # fmt: skip
+
+    return _decoder(attend, target, memory, weights, h, memory_lengths)
+
+
+@wrong
+def scaled_by_d_model(target, memory, weights, h, memory_lengths):
+    """You divide the scores by the root of d_model. A score adds up d_k products, as many as a head's queries have
+    columns, so divide by the root of d_k."""
+
+    def attend(X_q, X_kv, W, h, mask):
+        return _attend(X_q, X_kv, W, h, mask, root=lambda X, _W, _h: np.sqrt(X.shape[-1]))
+
+    return _decoder(attend, target, memory, weights, h, memory_lengths)
+
+
+@wrong
+def scaled_by_all_heads_together(target, memory, weights, h, memory_lengths):
+    """You divide the scores by the root of h · d_k, the width of all heads together. Each head has its own scores, from
+    d_k columns only, so divide by the root of d_k."""
+
+    def attend(X_q, X_kv, W, h, mask):
+        return _attend(X_q, X_kv, W, h, mask, root=lambda _X, W, _h: np.sqrt(W["W_Q"].shape[1]))
+
+    return _decoder(attend, target, memory, weights, h, memory_lengths)
+
+
+@wrong
+def scaled_by_the_width_of_the_values(target, memory, weights, h, memory_lengths):
+    """You divide the scores by the root of d_v. The values have no part in the scores. A score adds up d_k products, so
+    divide by the root of d_k."""
+
+    def attend(X_q, X_kv, W, h, mask):
+        return _attend(X_q, X_kv, W, h, mask, root=lambda _X, W, h: np.sqrt(W["W_V"].shape[1] // h))
+
+    return _decoder(attend, target, memory, weights, h, memory_lengths)
+
+
+@wrong
+def scores_without_a_scale(target, memory, weights, h, memory_lengths):
+    """Your scores are not divided by anything. As in chapter 3, divide them by the root of d_k, the width of a head's
+    queries. `multi_head_attention` does that for you."""
+
+    def attend(X_q, X_kv, W, h, mask):
+        return _attend(X_q, X_kv, W, h, mask, root=lambda _X, _W, _h: 1.0)
+
+    return _decoder(attend, target, memory, weights, h, memory_lengths)
+
+
+@wrong
+def scores_times_the_mask(target, memory, weights, h, memory_lengths):
+    """You multiply the scores by the mask. That makes the hidden scores 0, and exp(0) is 1, so the hidden rows still
+    get a share. A hidden score should be far below all the others."""
+
+    def attend(X_q, X_kv, W, h, mask):
+        return _attend(X_q, X_kv, W, h, mask, blend=lambda scores, mask: softmax(scores * mask))
+
+    return _decoder(attend, target, memory, weights, h, memory_lengths)
+
+
+@wrong
+def hidden_after_the_softmax(target, memory, weights, h, memory_lengths):
+    """You set the weights of hidden rows to 0 after the softmax, so the other weights add up to less than 1. Hide the
+    scores before the softmax, which then shares the whole weight among the rows that may be seen."""
+
+    def attend(X_q, X_kv, W, h, mask):
+        return _attend(X_q, X_kv, W, h, mask, blend=lambda scores, mask: softmax(scores) * mask)
+
+    return _decoder(attend, target, memory, weights, h, memory_lengths)
+
+
+@wrong
+def values_as_wide_as_the_keys(target, memory, weights, h, memory_lengths):
+    """You give each head d_k columns of the values and d_k rows of W_O. But d_v need not be d_k. A head's values have
+    as many columns as W_V has, divided by h, and the rows of W_O are shared out in the same way."""
+
+    def attend(X_q, X_kv, W, h, mask):
+        d, output = W["W_Q"].shape[1] // h, 0
+        for p in (slice(i * d, (i + 1) * d) for i in range(h)):
+            O, _ = masked_attention(X_q @ W["W_Q"][:, p], X_kv @ W["W_K"][:, p], X_kv @ W["W_V"][:, p], mask)
+            output = output + O @ W["W_O"][p]
+        return output
+
+    seen = attend(target, target, weights["self"], h, causal_mask(target.shape[1]))
+    return attend(seen, memory, weights["cross"], h, padding_mask(memory_lengths, memory.shape[1]))
+
+
+def _borrowed(names, target, memory, weights, h, memory_lengths):
+    """Run the cross-attention with some matrices of the self-attention."""
+    seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
+    W = weights["cross"] | {name: weights["self"][name] for name in names}
+    real = padding_mask(memory_lengths, memory.shape[1])[:, None]
+    output, _ = multi_head_attention(seen, memory, **W, h=h, mask=real)
+    return output
+
+
+@wrong
+def one_w_o_for_both(target, memory, weights, h, memory_lengths):
+    """Your cross-attention uses the W_O of weights["self"]. Each of the two attentions has four matrices of its own:
+    take all four from weights["cross"]."""
+    return _borrowed(["W_O"], target, memory, weights, h, memory_lengths)
+
+
+@wrong
+def one_w_q_for_both(target, memory, weights, h, memory_lengths):
+    """Your cross-attention uses the W_Q of weights["self"]. Its queries do come from the target, but each of the two
+    attentions has four matrices of its own: take all four from weights["cross"]."""
+    return _borrowed(["W_Q"], target, memory, weights, h, memory_lengths)
+
+
+@wrong
+def w_o_and_w_q_for_both(target, memory, weights, h, memory_lengths):
+    """Your cross-attention uses the W_Q and the W_O of weights["self"]. Each of the two attentions has four matrices of
+    its own: take all four from weights["cross"]."""
+    return _borrowed(["W_Q", "W_O"], target, memory, weights, h, memory_lengths)
+
+
+@wrong
+def sorted_by_length(target, memory, weights, h, memory_lengths):
+    """Each sequence of your output is right, but they are in another order: the short memories come first. If you group
+    the sequences by length, put each result back in the place of its own sequence."""
+    seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
+    real = padding_mask(memory_lengths, memory.shape[1])[:, None]
+    output, _ = multi_head_attention(seen, memory, **weights["cross"], h=h, mask=real)
+    return output[np.argsort(memory_lengths, kind="stable")]
+
+
+@wrong
+def longest_first(target, memory, weights, h, memory_lengths):
+    """Each sequence of your output is right, but they are in another order: the long memories come first. If you sort
+    the sequences by length, put each result back in the place of its own sequence."""
+    seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
+    real = padding_mask(memory_lengths, memory.shape[1])[:, None]
+    output, _ = multi_head_attention(seen, memory, **weights["cross"], h=h, mask=real)
+    return output[np.argsort(-np.asarray(memory_lengths), kind="stable")]
+
+
+def _right_but_changes(change, target, memory, weights, h, memory_lengths):
+    """Return the right output, and apply ``change`` to the inputs."""
+    seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
+    real = padding_mask(memory_lengths, memory.shape[1])[:, None]
+    output, _ = multi_head_attention(seen, memory, **weights["cross"], h=h, mask=real)
+    change(seen, real)
+    return output
+
+
+@wrong
+def target_written_over(target, memory, weights, h, memory_lengths):
+    """Your output is right, but the caller's `target` is not the same afterwards: you wrote into it. If other code
+    needs the target later, it finds your numbers instead. Put your results in a new array."""
+
+    def change(_seen, _real):
+        target[...] += 1.0
+
+    return _right_but_changes(change, target, memory, weights, h, memory_lengths)
+
+
+@wrong
+def memory_written_over(target, memory, weights, h, memory_lengths):
+    """Your output is right, but the caller's `memory` is not the same afterwards: you wrote into it. The memory is read
+    again for every word that is written. Work on a copy, or leave it as it is: a mask hides the padding without
+    changing it."""
+
+    def change(_seen, real):
+        memory[~real[:, 0, 0]] = 0.0
+
+    return _right_but_changes(change, target, memory, weights, h, memory_lengths)
+
+
+@wrong
+def weights_written_over(target, memory, weights, h, memory_lengths):
+    """Your output is right, but the caller's `weights` are not the same afterwards: you changed an array in them, or
+    one of the dictionaries. The next call would start from the changed weights. Work on copies."""
+
+    def change(_seen, _real):
+        weights["self"]["W_Q"] *= 0.5
+
+    return _right_but_changes(change, target, memory, weights, h, memory_lengths)
+
+
 wrong = misconceptions_of("previous_token_head")
 
 
@@ -431,9 +715,9 @@ def looks_two_back(n, d_model):
 
 @wrong
 def looks_to_both_sides(n, d_model):
-    """Your head looks at both neighbors, with half the weight on each. Under a causal mask the next token is hidden,
-    and you get the right answer. Without the mask, the next token mixes in. The head itself should choose only the
-    previous token."""
+    """Your head looks at both neighbors, with about half the weight on each. Under a causal mask the next token is
+    hidden, and you get the right answer. Without the mask, the next token mixes in. The head itself should choose only
+    the previous token."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1) + np.eye(n, k=1)
@@ -442,8 +726,9 @@ def looks_to_both_sides(n, d_model):
 
 @wrong
 def tokens_looked_up_too(n, d_model):
-    """Your queries and keys also read the token columns: a query with token t matches a key with token t - 1, just as
-    position i matches position i - 1. Only the position columns should decide where a position looks."""
+    """Your queries or keys also read the token columns, so the tokens affect where a position looks. For example, if
+    all columns are shifted by one, token 3 looks for token 2, just as position 3 looks for position 2. Only the
+    position columns should decide where a position looks."""
     token = np.eye(d_model)[:, : d_model - n]
     return {"W_Q": 1000 * np.eye(d_model, k=-1), "W_K": np.eye(d_model), "W_V": token, "W_O": token.T}
 
@@ -481,8 +766,8 @@ def looks_at_the_first(n, d_model):
 
 @wrong
 def everything_but_the_previous(n, d_model):
-    """Your head looks everywhere except at the previous token, because the score of position i - 1 is the lowest. A key
-    with a high score gets a large weight, and a key with a low score gets a small weight. Check the sign."""
+    """In your head, position i - 1 has the lowest score of all, so the weight goes to other positions. A key with a
+    high score gets a large weight, and a key with a low score gets a small weight. Check the sign."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
@@ -491,8 +776,8 @@ def everything_but_the_previous(n, d_model):
 
 @wrong
 def scores_of_one(n, d_model):
-    """Your head barely prefers the right position. The matching score is 1 (before the division by sqrt(d_k)), all
-    others are 0, and exp(1) is less than three times exp(0). With one-hot vectors alone, the weights stay nearly equal.
+    """Your head barely prefers the right position. Its score is only 1 above the others (before the division by
+    sqrt(d_k)), and exp(1) is less than three times exp(0). With one-hot vectors alone, the weights stay nearly equal.
     How can you make the softmax sharper?"""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
@@ -501,43 +786,32 @@ def scores_of_one(n, d_model):
 
 
 @wrong
-def scores_of_ten(n, d_model):
-    """The right position gets most of the weight, but not enough: your matching score is 10 before the division by
-    sqrt(d_k). With d_k = 9, for example, only 10 / 3 is left, and exp(10 / 3) is about 28. In this example, every other
-    position still gets 1 part in about 40. To be within 0.001, the weights must be far sharper."""
+def scores_too_close(n, d_model):
+    """The right position gets the largest weight, but not enough of it, even in a short sequence. Its score is too
+    close to the others. If the matching score is 10 before the division by sqrt(d_k) and d_k is 9, for example, only 10
+    / 3 is left, and exp(10 / 3) is about 28. To be within 0.001, the weights must be far sharper."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
     return {"W_Q": 10 * position @ one_before, "W_K": position, "W_V": token, "W_O": token.T}
 
 
-def _of_size(size, n, d_model):
+@wrong
+def scores_too_close_if_long(n, d_model):
+    """Your weights are sharp enough in short sequences, but not in long ones. There, the score of the right position is
+    too close to the others. Scores may shrink as n grows, for example if d_k grows with n and you divide by its root.
+    Keys may also become more alike. And the more positions there are, the more of them take a share. How far must
+    the right score be above the others for any n?"""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
-    return {"W_Q": size * position @ np.eye(n, k=-1), "W_K": position, "W_V": token, "W_O": token.T}
-
-
-@wrong
-def scores_of_twenty(n, d_model):
-    """Your weights are sharp enough in short sequences, but not in longer ones. The matching score is 20 before the
-    division by sqrt(d_k), and if d_k grows with n, the score after the division shrinks. With d_k = 6, for example,
-    about 8 is left, and exp(8) is only some 3000 times exp(0). How large must the score be for any n?"""
-    return _of_size(20, n, d_model)
-
-
-@wrong
-def scores_of_fifty(n, d_model):
-    """Your weights are sharp enough in short sequences, but not in long ones. The matching score is 50 before the
-    division by sqrt(d_k), and if d_k grows with n, the score after the division shrinks. With d_k = 40, for example,
-    about 8 is left, and 39 other positions take their share. How large must the score be for any n?"""
-    return _of_size(50, n, d_model)
+    return {"W_Q": 50 * position @ np.eye(n, k=-1), "W_K": position, "W_V": token, "W_O": token.T}
 
 
 @wrong
 def sharpness_in_the_values(n, d_model):
-    """Your head finds the right position, but its output is many times too large because your values are large. Only
-    the scores make weights sharp, so use W_Q and W_K for that. W_V and W_O decide how large the output is, and a
-    one-hot vector contains a 1."""
+    """Your head finds the right position, but its output is too large because your values are. Only the scores make
+    weights sharp, so use W_Q and W_K for that. W_V and W_O decide how large the output is, and a one-hot vector
+    contains a 1."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
@@ -587,7 +861,7 @@ def positions_in_front(n, d_model):
 
 @wrong
 def queries_of_zero(n, d_model):
-    """All your scores are equal, so every position takes the plain average of all the positions that it may see. To
+    """Your scores are equal, so every position takes the plain average of all the positions that it may see. To
     pick a position, a query must say what it is looking for. Which columns of X contain the position?"""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
@@ -602,3 +876,113 @@ def tokens_turned_round(n, d_model):
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
     return {"W_Q": 50 * np.sqrt(n) * position @ one_before, "W_K": position, "W_V": token, "W_O": token[:, ::-1].T}
+
+
+def _looking(n, d_model, seen, sharp=1000.0, values=1.0):
+    """Return a head that copies the token from the positions with a 1 in row i of ``seen``."""
+    n_tokens = d_model - n
+    token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
+    return {"W_Q": sharp * position @ seen, "W_K": position, "W_V": values * token, "W_O": token.T}
+
+
+@wrong
+def values_too_small(n, d_model):
+    """Your head finds the right position, but its output is too small. W_V and W_O together decide how large it is. A
+    one-hot vector contains a 1, and row i of the output should contain the same 1 as the token that it copies."""
+    return _looking(n, d_model, np.eye(n, k=-1), values=0.5)
+
+
+@wrong
+def right_under_a_mask_with_more_columns(n, d_model):
+    """Your head is right under a causal mask only. Without it, later positions have scores that are as high as that of
+    the previous one, or higher. For example, scores may grow with the position of the key. The head itself should give
+    the previous position the highest score of all."""
+    return _looking(n, d_model, np.eye(n, k=-1) + 2 * np.triu(np.ones((n, n)), k=1))
+
+
+@wrong
+def latest_of_the_others(n, d_model):
+    """Each row of your head looks at the latest position except its own. Under a causal mask, that is the previous one.
+    Without the mask, it is the last position of the sequence. The score should depend on which position is right before
+    the query's own, not on which is latest."""
+    latest = np.tile(np.arange(n, dtype=float), (n, 1))
+    return _looking(n, d_model, latest - 2.0 * n * np.eye(n))
+
+
+@wrong
+def looks_at_the_last(n, d_model):
+    """Your head always looks at the last position of the sequence. If the key's score only grows with its position,
+    every query prefers the same key. Each position needs its own query."""
+    return _looking(n, d_model, np.eye(1, n, k=n - 1) * np.ones((n, 1)))
+
+
+@wrong
+def looks_at_itself_and_all_before(n, d_model):
+    """Your head looks at all positions up to its own equally, as if it were a causal mask. The score should be high for
+    one key, at position i - 1, and low for all the others."""
+    return _looking(n, d_model, np.tri(n))
+
+
+@wrong
+def looks_at_itself_and_the_previous(n, d_model):
+    """Your head gives about half the weight to the previous position and half to its own. The query of position i
+    should match a single key, at position i - 1."""
+    return _looking(n, d_model, np.eye(n) + np.eye(n, k=-1))
+
+
+@wrong
+def last_query_missing(n, d_model):
+    """All rows but the last look at the previous position. The query of the last position, n - 1, is missing or wrong.
+    Does a loop or a slice of yours end one position too early?"""
+    return _looking(n, d_model, np.eye(n, k=-1) * (np.arange(n) < n - 1)[:, None])
+
+
+@wrong
+def first_query_missing(n, d_model):
+    """All rows but row 1 look at the previous position. The query of position 1 is wrong, or it is missing. Which key
+    should it match? Does a loop or a slice of yours start one position too late?"""
+    seen = np.eye(n, k=-1)
+    seen[1] = np.eye(n)[1]
+    return _looking(n, d_model, seen)
+
+
+@wrong
+def several_keys_match(n, d_model):
+    """Each row looks at the previous position, but some rows give another position just as much weight. To their
+    queries, the keys of both positions look alike. For example, if a code is too short or a circle ends where it began,
+    two positions get the same key. Every position needs its own."""
+    angle = np.linspace(0, 2 * np.pi, n)
+    back = angle - (angle[1] - angle[0])
+    n_tokens = d_model - n
+    token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
+    queries, keys = (np.column_stack([np.cos(t), np.sin(t)]) for t in (back, angle))
+    return {"W_Q": 1e6 * position @ queries, "W_K": position @ keys, "W_V": token, "W_O": token.T}
+
+
+@wrong
+def scores_that_overflow(n, d_model):
+    """The numbers in your W_Q and W_K are so large that their products are infinite, and the weights become nan. With
+    smaller numbers, the head would find the right position. How far above the others must a score be?"""
+    head = _looking(n, d_model, np.eye(n, k=-1), sharp=1e200)
+    return head | {"W_K": 1e200 * head["W_K"]}
+
+
+@wrong
+def too_many_columns(n, d_model):
+    """Your head is right for short sequences. For longer ones, your d_k or d_v is above 1000, which is not allowed.
+    Does it grow like the square of n, with a column for each pair of positions? A column for each position is
+    enough."""
+    n_tokens = d_model - n
+    position = np.eye(d_model)[:, n_tokens:]
+    head, extra = _looking(n, d_model, np.eye(n, k=-1)), np.zeros((d_model, 2 * n * n))
+    return head | {"W_Q": np.hstack([1e5 * position @ np.eye(n, k=-1), extra]), "W_K": np.hstack([position, extra])}
+
+
+@wrong
+def a_single_column(n, d_model):
+    """Your queries and keys have a single column, so a score is a product of two numbers. Of all the keys, a query with
+    a positive number then prefers the largest, and a query with a negative number the smallest. So all the queries
+    together can find just two keys. Take more columns, so that every position can have a direction of its own."""
+    n_tokens, place = d_model - n, np.arange(n)[:, None]
+    token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
+    return {"W_Q": 100.0 * position @ (place - 1), "W_K": position @ place, "W_V": token, "W_O": token.T}

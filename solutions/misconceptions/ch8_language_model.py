@@ -1,11 +1,13 @@
 """Wrong solutions of chapter 8. Each function makes one mistake, and its docstring is the message for students who make this mistake."""
 
+import math
+
 import numpy as np
 
 from autograder.misconception import misconceptions_of
 from solutions import ch8_language_model as right
 from solutions.ch1_weighted_averaging import softmax
-from solutions.ch4_masking import causal_mask, masked_attention
+from solutions.ch4_masking import causal_mask, masked_attention, masked_softmax
 from solutions.ch5_multi_head import merge_heads, split_heads
 from solutions.ch8_language_model import layer_norm, next_token_logits, rotate_positions, sample_next, transformer_block
 
@@ -133,6 +135,142 @@ def one_number_a_row_without_its_axis(X, gain, bias, eps=1e-5):
     reverses all the axes, which lines the means up with the rows of a matrix only. With `keepdims=True`, the means fit
     X as it is."""
     return ((X.T - X.mean(axis=-1)) / np.sqrt(X.var(axis=-1) + eps)).T * gain + bias
+
+
+@wrong
+def one_new_axis_in_the_second_place(X, gain, bias, eps=1e-5):
+    """Your code fits matrices only. A mean along the last axis drops that axis, and `[:, None]` puts a new axis in the
+    second place, which is the last one only if X has two axes. With more axes, the means meet the wrong rows or do not
+    fit. With `keepdims=True`, they fit X as it is."""
+    mean, variance = X.mean(axis=-1)[:, None], X.var(axis=-1)[:, None]
+    return (X - mean) / np.sqrt(variance + eps) * gain + bias
+
+
+@wrong
+def one_new_axis_and_single_rows(X, gain, bias, eps=1e-5):
+    """Your code fits a single row or a matrix only. A mean along the last axis drops that axis, and `[:, None]` puts a
+    new axis in the second place, which is the last one only if X has two axes. With more axes, the means meet the wrong
+    rows or do not fit. With `keepdims=True`, they fit X as it is."""
+    if X.ndim == 1:
+        return right.layer_norm(X, gain, bias, eps)
+    return one_new_axis_in_the_second_place(X, gain, bias, eps)
+
+
+@wrong
+def one_mean_for_each_matrix(X, gain, bias, eps=1e-5):
+    """You take the mean and the variance over the last two axes, so the rows of a sequence share them. Each row should
+    have its own, because one position must not change another."""
+    axes = tuple(range(max(X.ndim - 2, 0), X.ndim))
+    return (X - X.mean(axis=axes, keepdims=True)) / np.sqrt(X.var(axis=axes, keepdims=True) + eps) * gain + bias
+
+
+@wrong
+def one_mean_for_each_sequence(X, gain, bias, eps=1e-5):
+    """If X has more than two axes, you take one mean and one variance for each entry along the first axis. Each row
+    should have its own, whatever axes come before it. Along which axis are the numbers of a row?"""
+    axes = tuple(range(min(1, X.ndim - 1), X.ndim))
+    return (X - X.mean(axis=axes, keepdims=True)) / np.sqrt(X.var(axis=axes, keepdims=True) + eps) * gain + bias
+
+
+@wrong
+def along_the_second_axis(X, gain, bias, eps=1e-5):
+    """You take the mean and the variance along the axis with number 1, which is the last one only if X has two axes.
+    The numbers of a row are along the last axis, however many axes come before it."""
+    return (X - X.mean(axis=1, keepdims=True)) / np.sqrt(X.var(axis=1, keepdims=True) + eps) * gain + bias
+
+
+@wrong
+def divided_by_the_length(X, gain, bias, eps=1e-5):
+    """You add up the squared distances, but do not divide their sum by d. So you divide each row by its length, and the
+    result has length 1 instead of variance 1. The variance is the mean of the squared distances."""
+    distances = X - X.mean(axis=-1, keepdims=True)
+    return distances / np.sqrt((distances**2).sum(axis=-1, keepdims=True) + eps) * gain + bias
+
+
+@wrong
+def mean_distance(X, gain, bias, eps=1e-5):
+    """You divide by the mean distance from the mean. Layer norm squares the distances, takes the mean of the squares,
+    and divides by its root. A single number far from the others counts more that way."""
+    distances = X - X.mean(axis=-1, keepdims=True)
+    return distances / (np.abs(distances).mean(axis=-1, keepdims=True) + eps) * gain + bias
+
+
+@wrong
+def at_least_eps(X, gain, bias, eps=1e-5):
+    """You use eps only if the variance is smaller than eps. Add eps to every variance. The difference is small for most
+    rows, but not for rows of nearly equal numbers, or if eps is large."""
+    variance = np.maximum(X.var(axis=-1, keepdims=True), eps)
+    return (X - X.mean(axis=-1, keepdims=True)) / np.sqrt(variance) * gain + bias
+
+
+@wrong
+def eps_twice(X, gain, bias, eps=1e-5):
+    """You add eps both to the variance and to its root. Add it once, to the variance, under the root."""
+    return (X - X.mean(axis=-1, keepdims=True)) / (np.sqrt(X.var(axis=-1, keepdims=True) + eps) + eps) * gain + bias
+
+
+@wrong
+def gain_on_top_of_one(X, gain, bias, eps=1e-5):
+    """You multiply by 1 + gain. Some models store the gain that way, as its distance from 1. Here, multiply by the gain
+    itself."""
+    return right.layer_norm(X, 1 + gain, bias, eps)
+
+
+@wrong
+def rows_written_over(X, gain, bias, eps=1e-5):
+    """Your result is right, but the caller's X is not the same afterwards: you wrote into it. A block still needs its
+    rows as they were, to add its results to them. Work on a new array."""
+    result = right.layer_norm(X, gain, bias, eps)
+    X -= 1
+    return result
+
+
+@wrong
+def means_as_one_column(X, gain, bias, eps=1e-5):
+    """Your code fits matrices only, with exactly two axes. X can also be a single row or have batch axes in front. Only
+    the last axis matters here: work along it, whatever comes before it."""
+    mean, variance = X.mean(axis=-1).reshape(-1, 1), X.var(axis=-1).reshape(-1, 1)
+    return (X - mean) / np.sqrt(variance + eps) * gain + bias
+
+
+@wrong
+def means_as_one_column_but_for_single_rows(X, gain, bias, eps=1e-5):
+    """Your code fits a single row or a matrix only. With batch axes, the means as one long column meet the wrong rows
+    or do not fit. Work along the last axis, and keep it with `keepdims=True`."""
+    return means_as_one_column(X, gain, bias, eps) if X.ndim > 1 else right.layer_norm(X, gain, bias, eps)
+
+
+@wrong
+def exactly_two_axes(X, gain, bias, eps=1e-5):
+    """Your code fits matrices only, with exactly two axes. X can also be a single row or have batch axes in front. Only
+    the last axis matters here: work along it, whatever comes before it."""
+    _n, _d = X.shape
+    return right.layer_norm(X, gain, bias, eps)
+
+
+@wrong
+def along_the_first_axis_in_a_loop(X, gain, bias, eps=1e-5):
+    """Your code fits matrices only, with exactly two axes. X can also be a single row or have batch axes in front. Only
+    the last axis matters here: work along it, whatever comes before it."""
+    out = np.zeros(X.shape)
+    for i in range(X.shape[0]):
+        out[i] = (X[i] - X[i].mean()) / np.sqrt(X[i].var() + eps) * gain + bias
+    return out
+
+
+@wrong
+def a_list_along_the_first_axis(X, gain, bias, eps=1e-5):
+    """Your code fits matrices only, with exactly two axes. X can also be a single row or have batch axes in front. Only
+    the last axis matters here: work along it, whatever comes before it."""
+    return np.array([(part - part.mean()) / np.sqrt(part.var() + eps) * gain + bias for part in X])
+
+
+@wrong
+def eps_for_equal_numbers_only(X, gain, bias, eps=1e-5):
+    """You leave eps out, except for a row of equal numbers. Add it to every variance. It keeps a row of nearly equal
+    numbers from being stretched too far."""
+    spread = X.std(axis=-1, keepdims=True)
+    return (X - X.mean(axis=-1, keepdims=True)) / np.where(spread == 0, 1.0, spread) * gain + bias
 
 
 wrong = misconceptions_of("rotate_positions")
@@ -278,6 +416,142 @@ def waves_added(X, positions, base=10000.0):
     nothing is added: each pair of a row is turned and keeps its length."""
     angles = angles_of(X, positions, base)
     return X + np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(X.shape[-2:])
+
+
+@wrong
+def as_if_consecutive(X, positions, base=10000.0):
+    """You turn the rows as if their positions were consecutive, beginning with the first one. Each row has a position
+    of its own in `positions`, and these can be in any order."""
+    return turned(X, angles_of(X, positions[0] + np.arange(len(positions)), base))
+
+
+@wrong
+def counted_from_the_first(X, positions, base=10000.0):
+    """You turn each row by its distance from the first position, so the first row never turns. Turn each row by its
+    position itself."""
+    return turned(X, angles_of(X, np.asarray(positions) - positions[0], base))
+
+
+@wrong
+def the_first_position_for_all(X, positions, base=10000.0):
+    """You turn all rows by the angles of the first position. Each row has its own position."""
+    return turned(X, angles_of(X, np.full(len(positions), positions[0]), base))
+
+
+@wrong
+def angles_added_up(X, positions, base=10000.0):
+    """You add up the positions, so each row is turned by its own position and by those of all rows before it. Each row
+    turns by its own position only."""
+    return turned(X, angles_of(X, np.cumsum(positions), base))
+
+
+@wrong
+def table_up_to_the_largest_distance(X, positions, base=10000.0):
+    """Rows at negative positions are wrong. If you look something up in a table by position, a negative index counts
+    from the end of the table. Compute the angle from the position itself, which works for every whole number."""
+    table = angles_of(X, np.arange(int(np.max(np.abs(positions))) + 1), base)
+    return turned(X, table[positions])
+
+
+@wrong
+def negative_positions_not_turned(X, positions, base=10000.0):
+    """You do not turn the rows at negative positions. A negative position turns the row the other way, by the same
+    formula."""
+    return turned(X, angles_of(X, np.maximum(positions, 0), base))
+
+
+@wrong
+def angles_side_by_side(X, positions, base=10000.0):
+    """You put two copies of the angles side by side, although the two entries of a pair are neighbors. So the entries
+    of a pair get the angles of two different pairs. Each angle should come twice in a row: pair 0, pair 0, pair 1, pair
+    1, and so on."""
+    angles = np.concatenate([angles_of(X, positions, base)] * 2, axis=-1)
+    first, second = X[..., 0::2], X[..., 1::2]
+    swapped = np.stack([-second, first], axis=-1).reshape(X.shape)
+    return X * np.cos(angles) + swapped * np.sin(angles)
+
+
+@wrong
+def exponents_up_to_one(X, positions, base=10000.0):
+    """Your exponents go from 0 to -1, both included. Pair i has the exponent -2 i / d, so the last pair does not reach
+    -1. For example, if d = 4, the exponents are 0 and -1/2. Does `linspace` include the end here?"""
+    m = X.shape[-1] // 2
+    return turned(X, np.asarray(positions)[:, None] * float(base) ** -np.linspace(0, 1, m))
+
+
+@wrong
+def pairs_counted_from_one(X, positions, base=10000.0):
+    """You count the pairs from 1, so each pair turns as slowly as the next one should. The first pair is pair 0: it
+    turns by the position itself."""
+    d = X.shape[-1]
+    return turned(X, np.asarray(positions)[:, None] * float(base) ** (-2.0 * np.arange(1, d // 2 + 1) / d))
+
+
+@wrong
+def slowest_pair_first(X, positions, base=10000.0):
+    """Your angles are in reverse order: the first pair turns most slowly, and the last one fastest. Pair 0 turns
+    fastest."""
+    return turned(X, angles_of(X, positions, base)[:, ::-1])
+
+
+@wrong
+def places_and_angles_from_halves(X, positions, base=10000.0):
+    """You pair entry i of the first half of a row with entry i of the second half, and put the two results next to each
+    other. Here, neighbors form a pair: entries 0 and 1, entries 2 and 3, and so on."""
+    first, second = np.split(X, 2, axis=-1)
+    angles = angles_of(X, positions, base)
+    cos, sin = np.cos(angles), np.sin(angles)
+    return np.stack([first * cos - second * sin, first * sin + second * cos], axis=-1).reshape(X.shape)
+
+
+@wrong
+def sine_and_cosine_exchanged(X, positions, base=10000.0):
+    """You exchanged sine and cosine. A row at position 0 should stay as it is: which of the two is 1 at an angle of
+    0?"""
+    return turned(X, np.pi / 2 - angles_of(X, positions, base))
+
+
+@wrong
+def entries_of_a_pair_exchanged(X, positions, base=10000.0):
+    """You turn each pair, but put its two results in each other's place. The turned first entry belongs into the even
+    column, and the turned second entry into the odd column."""
+    result = right.rotate_positions(X, positions, base)
+    return result.reshape(*X.shape[:-1], -1, 2)[..., ::-1].reshape(X.shape)
+
+
+@wrong
+def turned_in_place(X, positions, base=10000.0):
+    """Your result is right, but the caller's X is not the same afterwards: you wrote into it. Put the turned rows in a
+    new array."""
+    result = right.rotate_positions(X, positions, base)
+    X += 1
+    return result
+
+
+@wrong
+def slices_of_the_second_axis(X, positions, base=10000.0):
+    """Your code fits matrices only. `X[:, 0::2]` takes every second entry along the second axis. With a batch in front,
+    these are rows instead of entries. Take them along the last axis, whatever comes before it."""
+    angles, result = angles_of(X, positions, base), np.empty(X.shape)
+    cos, sin = np.cos(angles), np.sin(angles)
+    result[:, 0::2] = X[:, 0::2] * cos - X[:, 1::2] * sin
+    result[:, 1::2] = X[:, 0::2] * sin + X[:, 1::2] * cos
+    return result
+
+
+@wrong
+def exactly_two_axes_to_turn(X, positions, base=10000.0):
+    """Your code fits matrices only, with exactly two axes. X can have batch axes in front, and all of them share the
+    positions. The rows are along the last axis but one, and the entries along the last."""
+    _n, _d = X.shape
+    return right.rotate_positions(X, positions, base)
+
+
+@wrong
+def only_the_first_pair(X, positions, base=10000.0):
+    """You turn only the first pair of each row. All the others turn too, each by an angle of its own."""
+    angles = angles_of(X, positions, base)
+    return turned(X, angles * (np.arange(angles.shape[-1]) == 0))
 
 
 wrong = misconceptions_of("transformer_block")
@@ -520,6 +794,299 @@ def only_the_attention(X, weights, h):
     return block(X, {**weights, "mlp": {name: 0 * W for name, W in weights["mlp"].items()}}, h)
 
 
+def own_attention(
+    X, weights, h, *, root=None, split=split_heads, merge=merge_heads, raw="", norm=layer_norm, hide=masked_softmax,
+    n=None, turn=rotate_positions,
+):  # fmt: skip
+    """Run a block that computes its scores itself, with a mistake that the keyword arguments choose."""
+    n, W, mlp = n or X.shape[-2], weights["attention"], weights["mlp"]
+    normed, where = norm(X, **weights["norm_1"]), np.arange(n)
+    Q, K, V = (split((X if name in raw else normed) @ W[f"W_{name}"], h) for name in "QKV")
+    Q, K = turn(Q, where), turn(K, where)
+    scores = Q @ np.swapaxes(K, -1, -2) / (np.sqrt(Q.shape[-1]) if root is None else root(X, W, h))
+    Y = X + merge(hide(scores, causal_mask(n)) @ V) @ W["W_O"]
+    return Y + np.maximum(norm(Y, **weights["norm_2"]) @ mlp["W_1"] + mlp["b_1"], 0) @ mlp["W_2"] + mlp["b_2"]
+
+
+def with_eps(eps):
+    """Return a layer norm that always uses ``eps``."""
+    return lambda X, gain, bias: right.layer_norm(X, gain, bias, eps)
+
+
+@wrong
+def width_of_a_head_from_d_model(X, weights, h):
+    """You divide the scores by the root of d_model // h. The width of a head's queries need not be that. Take it from
+    the queries themselves, or from W_Q."""
+    return own_attention(X, weights, h, root=lambda X, _W, h: np.sqrt(X.shape[-1] // h))
+
+
+@wrong
+def width_of_a_head_from_d_model_and_a_low_number(X, weights, h):
+    """You divide the scores by the root of d_model // h. The width of a head's queries need not be that. Take it from
+    the queries themselves, or from W_Q."""
+
+    def hide(scores, mask):
+        return softmax(np.where(mask, scores, -1e9))
+
+    return own_attention(X, weights, h, root=lambda X, _W, h: np.sqrt(X.shape[-1] // h), hide=hide)
+
+
+@wrong
+def width_of_a_head_from_d_model_and_infinity(X, weights, h):
+    """You divide the scores by the root of d_model // h. The width of a head's queries need not be that. Take it from
+    the queries themselves, or from W_Q."""
+
+    def hide(scores, mask):
+        return softmax(np.where(mask, scores, -np.inf))
+
+    return own_attention(X, weights, h, root=lambda X, _W, h: np.sqrt(X.shape[-1] // h), hide=hide)
+
+
+@wrong
+def exact_share_of_d_model(X, weights, h):
+    """You divide the scores by the root of d_model / h. The width of a head's queries need not be that. Take it from
+    the queries themselves, or from W_Q."""
+    return own_attention(X, weights, h, root=lambda X, _W, h: np.sqrt(X.shape[-1] / h))
+
+
+@wrong
+def scaled_by_all_heads_together(X, weights, h):
+    """You divide the scores by the root of the width of all heads together. Each head has its own scores, from its own
+    columns only. Divide by the root of the width of one head's queries."""
+    return own_attention(X, weights, h, root=lambda _X, W, _h: np.sqrt(W["W_Q"].shape[1]))
+
+
+@wrong
+def scaled_by_the_width_of_the_values(X, weights, h):
+    """You divide the scores by the root of the width of a head's values. The values have no part in the scores, and may
+    be wider or narrower. Divide by the root of the width of a head's queries."""
+    return own_attention(X, weights, h, root=lambda _X, W, h: np.sqrt(W["W_V"].shape[1] // h))
+
+
+@wrong
+def scaled_twice(X, weights, h):
+    """You divide the scores twice by the root of the width of a head's queries, so by the width itself. If you use
+    `masked_attention`, it already divides by the root."""
+    return own_attention(X, weights, h, root=lambda _X, W, h: W["W_Q"].shape[1] // h)
+
+
+@wrong
+def heads_dealt_out_like_cards(X, weights, h):
+    """You deal the columns out to the heads like cards: head 0 gets columns 0, h, 2 · h and so on. Each head should get
+    columns that are side by side, as `split_heads` does it."""
+    return own_attention(
+        X, weights, h, split=lambda A, h: np.moveaxis(A.reshape(*A.shape[:-1], -1, h), -1, -3)
+    )  # fmt: skip
+
+
+@wrong
+def heads_by_reshape_alone(X, weights, h):
+    """You split the heads by reshape alone. A reshape keeps the numbers in row-by-row order, so head 0 gets the first
+    rows with all their columns. Every head should get all the rows, with its own columns, as `split_heads` does it."""
+    return own_attention(
+        X, weights, h, split=lambda A, h: A.reshape(*A.shape[:-2], h, A.shape[-2], -1)
+    )  # fmt: skip
+
+
+@wrong
+def merged_by_reshape_alone(X, weights, h):
+    """You put the heads back together by reshape alone. A reshape reads all of head 0 before it reaches head 1, so your
+    rows mix positions. First move the axis of the heads next to that of their columns, as `merge_heads` does it."""
+    return own_attention(
+        X, weights, h, merge=lambda O: O.reshape(*O.shape[:-3], O.shape[-2], -1)
+    )  # fmt: skip
+
+
+@wrong
+def values_as_wide_as_the_queries(X, weights, h):
+    """You give each head as many columns of W_V, and as many rows of W_O, as its queries have columns. But the values
+    may be wider or narrower. A head's share of W_V has as many columns as W_V, divided by h, and the rows of W_O are
+    shared out in the same way."""
+    n, W, mlp = X.shape[-2], weights["attention"], weights["mlp"]
+    normed, Y, d = layer_norm(X, **weights["norm_1"]), X, W["W_Q"].shape[1] // h
+    for part in (slice(i * d, (i + 1) * d) for i in range(h)):
+        Q, K = (rotate_positions(normed @ W[name][:, part], np.arange(n)) for name in ("W_Q", "W_K"))
+        O, _ = masked_attention(Q, K, normed @ W["W_V"][:, part], causal_mask(n))
+        Y = Y + O @ W["W_O"][part]
+    hidden = np.maximum(layer_norm(Y, **weights["norm_2"]) @ mlp["W_1"] + mlp["b_1"], 0)
+    return Y + hidden @ mlp["W_2"] + mlp["b_2"]
+
+
+@wrong
+def norm_with_a_smaller_eps(X, weights, h):
+    """Your own layer norm uses another eps than `layer_norm` does. The results differ a little, most of all for rows of
+    nearly equal numbers. The model was trained with the usual eps of `layer_norm`, so call that."""
+    return own_attention(X, weights, h, norm=with_eps(1e-6))
+
+
+@wrong
+def norm_with_a_far_smaller_eps(X, weights, h):
+    """Your own layer norm uses another eps than `layer_norm` does. The results differ a little, most of all for rows of
+    nearly equal numbers. The model was trained with the usual eps of `layer_norm`, so call that."""
+    return own_attention(X, weights, h, norm=with_eps(1e-8))
+
+
+@wrong
+def norm_with_hardly_any_eps(X, weights, h):
+    """Your own layer norm uses another eps than `layer_norm` does. The results differ a little, most of all for rows of
+    nearly equal numbers. The model was trained with the usual eps of `layer_norm`, so call that."""
+    return own_attention(X, weights, h, norm=with_eps(1e-12))
+
+
+@wrong
+def norm_with_a_larger_eps(X, weights, h):
+    """Your own layer norm uses another eps than `layer_norm` does. The results differ a little, most of all for rows of
+    nearly equal numbers. The model was trained with the usual eps of `layer_norm`, so call that."""
+    return own_attention(X, weights, h, norm=with_eps(1e-3))
+
+
+@wrong
+def norm_without_eps(X, weights, h):
+    """Your own layer norm has no eps. The results differ a little, and for a row of equal numbers you divide by 0. The
+    model was trained with the usual eps of `layer_norm`, so call that."""
+    return own_attention(X, weights, h, norm=with_eps(0.0))
+
+
+@wrong
+def norm_with_eps_beside_the_root(X, weights, h):
+    """Your own layer norm adds eps to the standard deviation. `layer_norm` adds it to the variance, under the root.
+    Call `layer_norm`, which you have written already."""
+
+    def norm(X, gain, bias):
+        return eps_beside_the_root(X, gain, bias)
+
+    return own_attention(X, weights, h, norm=norm)
+
+
+@wrong
+def norm_over_d_minus_one(X, weights, h):
+    """Your own layer norm divides the squared distances by d - 1. The variance in a layer norm is the mean of all d of
+    them. Call `layer_norm`, which you have written already."""
+
+    def norm(X, gain, bias):
+        return variance_over_d_minus_one(X, gain, bias)
+
+    return own_attention(X, weights, h, norm=norm)
+
+
+@wrong
+def values_from_the_raw_rows(X, weights, h):
+    """Your queries and keys come from the normed rows, but your values from X itself. All three should read the normed
+    rows."""
+    return own_attention(X, weights, h, raw="V")
+
+
+@wrong
+def attention_reads_raw_rows(X, weights, h):
+    """Your attention reads X itself instead of the normed rows. Apply norm_1 first. Only the addition uses X as it
+    is."""
+    return own_attention(X, weights, h, raw="QKV")
+
+
+@wrong
+def queries_from_the_raw_rows(X, weights, h):
+    """Your keys and values come from the normed rows, but your queries from X itself. All three should read the normed
+    rows."""
+    return own_attention(X, weights, h, raw="Q")
+
+
+@wrong
+def batch_taken_for_the_positions(X, weights, h):
+    """You take len(X) for the number of positions. If there is a batch axis, it is the number of sequences. The
+    positions are along the last axis but one, whatever axes come before it."""
+    return own_attention(X, weights, h, n=len(X))
+
+
+@wrong
+def gelu(X, weights, h):
+    """Your mlp uses a smooth function (GELU or something like it) instead of relu. Many models do, but this model was
+    trained with relu: negative numbers become 0, and the other numbers stay the same."""
+    erf = np.vectorize(math.erf, otypes=[float])
+    return block(X, weights, h, activate=lambda x: 0.5 * x * (1 + erf(x / np.sqrt(2))))
+
+
+@wrong
+def silu(X, weights, h):
+    """Your mlp uses a smooth function (GELU or something like it) instead of relu. Many models do, but this model was
+    trained with relu: negative numbers become 0, and the other numbers stay the same."""
+    return block(X, weights, h, activate=lambda x: x / (1 + np.exp(-x)))
+
+
+@wrong
+def tanh_for_relu(X, weights, h):
+    """Your mlp uses tanh, which keeps all numbers between -1 and 1. This model was trained with relu: negative numbers
+    become 0, and the other numbers stay the same."""
+    return block(X, weights, h, activate=np.tanh)
+
+
+@wrong
+def size_for_relu(X, weights, h):
+    """Your mlp turns negative numbers into positive ones. Relu makes them 0 instead, and leaves the other numbers as
+    they are."""
+    return block(X, weights, h, activate=np.abs)
+
+
+@wrong
+def forbidden_after_the_softmax(X, weights, h):
+    """You set the weights of later positions to 0 after the softmax, so the other weights add up to less than 1. Hide
+    the scores before the softmax, which then shares the whole weight among the positions that may be seen."""
+    return own_attention(X, weights, h, hide=lambda scores, mask: softmax(scores) * mask)
+
+
+@wrong
+def forbidden_scores_of_zero(X, weights, h):
+    """You make the scores of later positions 0. As exp(0) is 1, they still get a share of the weight. A forbidden score
+    should be far below all the others."""
+    return own_attention(X, weights, h, hide=lambda scores, mask: softmax(scores * mask))
+
+
+@wrong
+def a_norm_at_the_end(X, weights, h):
+    """You normalize the result of the block once more. The rows leave a block as they are: the next block begins with a
+    norm of its own."""
+    return layer_norm(block(X, weights, h), **weights["norm_2"])
+
+
+@wrong
+def weights_written_over(X, weights, h):
+    """Your result is right, but the caller's `weights` are not the same afterwards: you changed an array in them, or
+    one of the dictionaries. The next call would start from the changed weights. Work on copies."""
+    result = block(X, weights, h)
+    weights["attention"]["W_Q"] *= 0.5
+    return result
+
+
+@wrong
+def rows_added_to_in_place(X, weights, h):
+    """Your result is right, but the caller's X is not the same afterwards: you added to it in place. Put the sum in a
+    new array."""
+    result = block(X, weights, h)
+    X += 1
+    return result
+
+
+@wrong
+def exactly_two_axes_in_a_block(X, weights, h):
+    """Your code fits matrices only, with exactly two axes. X can have batch axes in front. The number of rows is the
+    size of the last axis but one."""
+    _n, _d = X.shape
+    return block(X, weights, h)
+
+
+@wrong
+def scaled_by_the_number_of_heads(X, weights, h):
+    """You divide the scores by the root of h, the number of heads. Divide by the root of the width of a head's
+    queries."""
+    return own_attention(X, weights, h, root=lambda _X, _W, h: np.sqrt(h))
+
+
+@wrong
+def values_turned_for_keys(X, weights, h):
+    """You turn the values instead of the keys. A score should depend on the distance between a query and a key, so turn
+    these two. A value should not depend on where it comes from."""
+    return block(X, weights, h, turn="QV")
+
+
 wrong = misconceptions_of("next_token_logits")
 
 
@@ -645,6 +1212,118 @@ def distances_for_dot_products(tokens, model):
     """You compare the final rows with the rows of the embedding by their distance. A logit is a dot product."""
     out = layer_norm(through(tokens, model), **model["norm"])
     return -((out[:, None] - model["embedding"]) ** 2).sum(axis=-1)
+
+
+@wrong
+def every_token_once(tokens, model):
+    """You send each token through the blocks only once, even if it occurs several times, and without its real position.
+    The result of a row depends on its position and on the tokens before it. Send the whole text through, in its
+    order."""
+    kinds, back = np.unique(np.asarray(tokens), return_inverse=True)
+    return right.next_token_logits(kinds, model)[back]
+
+
+@wrong
+def exactly_two_blocks(tokens, model):
+    """You take exactly two blocks from the list. A model may have any number of blocks, also none. Go through all of
+    them in a loop."""
+    one, two = model["blocks"][:2]
+    return read_out(through(tokens, model, [one, two]), model)
+
+
+@wrong
+def two_blocks_by_number(tokens, model):
+    """You take exactly two blocks from the list. A model may have any number of blocks, also none. Go through all of
+    them in a loop."""
+    return read_out(through(tokens, model, [model["blocks"][0], model["blocks"][1]]), model)
+
+
+@wrong
+def exactly_two_blocks_unpacked(tokens, model):
+    """You take exactly two blocks from the list. A model may have any number of blocks, also none. Go through all of
+    them in a loop."""
+    one, two = model["blocks"]
+    return read_out(through(tokens, model, [one, two]), model)
+
+
+@wrong
+def at_most_two_blocks(tokens, model):
+    """You use at most two blocks, whatever the list contains. Go through all of them in a loop."""
+    return read_out(through(tokens, model, model["blocks"][:2]), model)
+
+
+@wrong
+def last_block_left_out(tokens, model):
+    """You leave out the last block of the list. The rows should go through every one of them."""
+    return read_out(through(tokens, model, model["blocks"][:-1]), model)
+
+
+@wrong
+def first_block_left_out(tokens, model):
+    """You leave out the first block of the list. The rows should go through every one of them."""
+    return read_out(through(tokens, model, model["blocks"][1:]), model)
+
+
+@wrong
+def rows_added_to_each_block(tokens, model):
+    """You add the rows to the result of each block. A block has done that already: the rows that went into it are part
+    of what it returns."""
+    X = model["embedding"][np.asarray(tokens)]
+    for one in model["blocks"]:
+        X = X + transformer_block(X, one, model["h"])
+    return read_out(X, model)
+
+
+@wrong
+def one_token_at_a_time(tokens, model):
+    """You send each token through the blocks by itself, so no token sees the ones before it, and each is at position 0.
+    Send all rows through together. The causal mask lets each of them see only the earlier ones."""
+    return np.concatenate([right.next_token_logits([token], model) for token in tokens])
+
+
+@wrong
+def one_head_in_every_block(tokens, model):
+    """Your blocks run with a single head, whatever the model says. The number of heads is model["h"]."""
+    return right.next_token_logits(tokens, {**model, "h": 1})
+
+
+@wrong
+def waves_for_positions(tokens, model):
+    """You add sines and cosines of the position to the rows. The first Transformer did that, but here the blocks
+    already turn queries and keys by their positions."""
+    X = model["embedding"][np.asarray(tokens)]
+    d = X.shape[1]
+    angles = np.arange(len(X))[:, None] / 10000.0 ** (2 * (np.arange(d) // 2) / d)
+    X = X + np.where(np.arange(d) % 2 == 0, np.sin(angles), np.cos(angles))
+    for one in model["blocks"]:
+        X = transformer_block(X, one, model["h"])
+    return read_out(X, model)
+
+
+@wrong
+def embedding_not_turned_round(tokens, model):
+    """You multiply by the embedding instead of its transpose. A logit compares a row with the row of one token, so the
+    rows of the embedding have to become columns."""
+    return layer_norm(through(tokens, model), **model["norm"]) @ model["embedding"]
+
+
+@wrong
+def blocks_taken_out_of_the_model(tokens, model):
+    """Your logits are right, but the caller's `model` is not the same afterwards: you changed the list of its blocks or
+    something in it. The next call would use the changed model. Read the model and leave it as it is."""
+    result = right.next_token_logits(tokens, model)
+    if model["blocks"]:
+        model["blocks"].pop()
+    return result
+
+
+@wrong
+def model_written_over(tokens, model):
+    """Your logits are right, but the caller's `model` is not the same afterwards: you changed an array or a dictionary
+    in it. The next call would use the changed model. Read the model and leave it as it is."""
+    result = right.next_token_logits(tokens, model)
+    model["embedding"] = model["embedding"] + 1.0
+    return result
 
 
 wrong = misconceptions_of("sample_next")
@@ -794,6 +1473,85 @@ def the_rounded_logit_when_cold(logits, temperature, rng):
     return int(np.max(logits)) if temperature == 0 else right.sample_next(logits, temperature, rng)
 
 
+@wrong
+def a_small_temperature_for_zero(logits, temperature, rng):
+    """At temperature 0 you still draw, at a small temperature. If two logits nearly agree, both tokens are drawn.
+    Temperature 0 means the limit: always take the token with the largest logit, even if it is only a little larger."""
+    return int(rng.choice(len(logits), p=softmax(logits / max(temperature, 1e-3))))
+
+
+@wrong
+def noise_of_a_bell(logits, temperature, rng):
+    """With few tokens, your shares are about right. With many, you draw the likeliest one far too often. Do you leave
+    out unlikely tokens, or take the largest sum of a logit and noise that does not have a Gumbel distribution? Every
+    token can come, with its probability from the softmax."""
+    return int(np.argmax(logits + temperature * rng.normal(size=len(logits))))
+
+
+@wrong
+def noise_of_a_die(logits, temperature, rng):
+    """You add noise to the logits and take the largest sum. That is right only for noise from a Gumbel distribution,
+    and yours is another. It gives the likeliest of many tokens far too large a share. Draw with the probabilities from
+    the softmax."""
+    return int(np.argmax(logits + temperature * rng.uniform(size=len(logits))))
+
+
+@wrong
+def a_generator_of_its_own(logits, temperature, rng):
+    """Your shares are right, but you do not draw from `rng`. If the caller starts a generator from the same seed again,
+    other tokens come. Take all random numbers from `rng`."""
+    return right.sample_next(logits, temperature, np.random.default_rng())
+
+
+@wrong
+def probabilities_times_noise(logits, temperature, rng):
+    """You multiply each probability by a random number and take the largest product. Then the likeliest tokens come too
+    often. Draw one token, each with its own probability."""
+    if temperature == 0:
+        return int(np.argmax(logits))
+    return int(np.argmax(softmax(logits / temperature) * rng.uniform(size=len(logits))))
+
+
+@wrong
+def the_token_after(logits, temperature, rng):
+    """You return the number of the next token, one too many. The first token has number 0. If you count steps in a sum
+    of probabilities, when does the counting stop?"""
+    return right.sample_next(logits, temperature, rng) + 1
+
+
+@wrong
+def the_smallest_logit_for_the_largest(logits, temperature, rng):
+    """You give the smallest logits the largest probabilities. Check the sign: a large logit means a likely token."""
+    return right.sample_next(-np.asarray(logits), temperature, rng)
+
+
+@wrong
+def likely_ones_only(logits, temperature, rng):
+    """With few tokens, your shares are about right. With many, you draw the likeliest one far too often. Do you leave
+    out unlikely tokens, or take the largest sum of a logit and noise that does not have a Gumbel distribution? Every
+    token can come, with its probability from the softmax."""
+    if temperature == 0:
+        return int(np.argmax(logits))
+    p = softmax(logits / temperature)
+    likely = np.argsort(p)[-10:]
+    return int(rng.choice(likely, p=p[likely] / p[likely].sum()))
+
+
+@wrong
+def greedy_below_one(logits, temperature, rng):
+    """At temperatures below 1, you always take the token with the largest logit. That is right only at temperature 0.
+    At every other temperature, draw each token with its own probability."""
+    return right.sample_next(logits, temperature if temperature >= 1 else 0, rng)
+
+
+@wrong
+def the_drawn_logit(logits, temperature, rng):
+    """You return the logit that you drew. Return the token that it belongs to: its place in the array."""
+    if temperature == 0:
+        return int(np.argmax(logits))
+    return float(np.asarray(logits)[right.sample_next(logits, temperature, rng)])
+
+
 wrong = misconceptions_of("generate")
 
 
@@ -808,24 +1566,27 @@ def kept_of(caches, i, pair):
 def continued(
     tokens, n_new, model, temperature, rng, *, place=lambda text, new: np.arange(len(text) - len(new), len(text)),
     prompt=slice(None), keep=lambda i: i, draw=sample_next, norm=True, row=-1, turn_cached=True, mask=True, join=kept_of,
-    turn_when_read=False,
+    turn_when_read=False, turn_values=False, place_keys=None, caches=None, norms=("norm_1", "norm_2"), turn_queries=True, residual=(1, 1),
+    activate=lambda x: np.maximum(x, 0), biases=(1, 1), mlp_part=1,
 ):  # fmt: skip
     """Continue a text with a mistake, which the keyword arguments choose."""
     text, new = list(tokens), list(tokens)[prompt]
-    caches = [None] * len(model["blocks"])
+    caches = caches or [None] * len(model["blocks"])
     for _ in range(n_new):
         X, places = model["embedding"][new], place(text, new)
+        key_places = places if place_keys is None else place_keys(new)
         for i, weights in enumerate(model["blocks"]):
-            normed, W, mlp = layer_norm(X, **weights["norm_1"]), weights["attention"], weights["mlp"]
+            normed, W, mlp = layer_norm(X, **weights[norms[0]]), weights["attention"], weights["mlp"]
             Q, K, V = (split_heads(normed @ W[name], model["h"]) for name in ("W_Q", "W_K", "W_V"))
-            Q = rotate_positions(Q, places)
-            caches[keep(i)] = join(caches, keep(i), (rotate_positions(K, places) if turn_cached else K, V))
+            Q = rotate_positions(Q, places) if turn_queries else Q
+            V = rotate_positions(V, places) if turn_values else V
+            caches[keep(i)] = join(caches, keep(i), (rotate_positions(K, key_places) if turn_cached else K, V))
             K, V = caches[keep(i)]
             K = rotate_positions(K, np.arange(K.shape[-2])) if turn_when_read else K
             O, _ = masked_attention(Q, K, V, causal_mask(Q.shape[-2], K.shape[-2]) if mask else None)
-            X = X + merge_heads(O) @ W["W_O"]
-            hidden = np.maximum(layer_norm(X, **weights["norm_2"]) @ mlp["W_1"] + mlp["b_1"], 0)
-            X = X + hidden @ mlp["W_2"] + mlp["b_2"]
+            X = residual[0] * X + merge_heads(O) @ W["W_O"]
+            hidden = activate(layer_norm(X, **weights[norms[1]]) @ mlp["W_1"] + biases[0] * mlp["b_1"])
+            X = residual[1] * X + mlp_part * (hidden @ mlp["W_2"] + biases[1] * mlp["b_2"])
         out = layer_norm(X[row], **model["norm"]) if norm else X[row]
         new = [draw(out @ model["embedding"].T, temperature, rng)]
         text += new
@@ -1021,3 +1782,216 @@ def the_same_dice_for_every_token(tokens, n_new, model, temperature, rng):
         tokens, n_new, model, temperature, rng,
         draw=lambda logits, temperature, _rng: sample_next(logits, temperature, np.random.default_rng(seed)),
     )  # fmt: skip
+
+
+@wrong
+def values_turned_as_well(tokens, n_new, model, temperature, rng):
+    """You turn the values too. Positions decide who looks where, which depends on the scores, so turn queries and keys
+    only. A value should not depend on where it comes from."""
+    return continued(tokens, n_new, model, temperature, rng, turn_values=True)
+
+
+@wrong
+def new_keys_at_position_zero(tokens, n_new, model, temperature, rng):
+    """Your queries are turned by the right positions, but the key of each new token is turned as if it were at position
+    0. It comes after the whole text so far, so its position is the number of tokens before it."""
+    return continued(tokens, n_new, model, temperature, rng, place_keys=lambda new: np.arange(len(new)))
+
+
+@wrong
+def buffers_shared_by_all_blocks(tokens, n_new, model, temperature, rng):
+    """All of your blocks write into the same arrays, so the next block overwrites the keys and values of the one before
+    it. Every block needs arrays of its own. For example, `[…] * 2` makes a list that contains the same object twice."""
+    left = [None]
+
+    def join(_caches, i, pair):
+        both = kept_of(left, 0, pair)
+        if i == len(model["blocks"]) - 1:
+            left[0] = both
+        return both
+
+    return continued(tokens, n_new, model, temperature, rng, join=join)
+
+
+def with_empty_rows(more, tokens, n_new, model, temperature, rng):
+    """Continue a text with caches that have ``more`` rows than the given tokens from the start."""
+    filled = {}
+
+    def join(_caches, i, pair):
+        filled[i] = kept_of([filled.get(i)], 0, pair)
+        empty = len(tokens) + more - filled[i][0].shape[-2]
+        return tuple(np.pad(part, ((0, 0), (0, empty), (0, 0))) for part in filled[i])
+
+    return continued(tokens, n_new, model, temperature, rng, join=join)
+
+
+@wrong
+def empty_rows_not_hidden(tokens, n_new, model, temperature, rng):
+    """Your caches have room for the whole text, and the attention also reads their empty rows. A key of zeros has score
+    0, and exp(0) is 1, so each empty row takes a share of the weight. Pass on only the rows that are filled."""
+    return with_empty_rows(n_new, tokens, n_new, model, temperature, rng)
+
+
+@wrong
+def fewer_empty_rows_not_hidden(tokens, n_new, model, temperature, rng):
+    """Your caches have room for the whole text, and the attention also reads their empty rows. A key of zeros has score
+    0, and exp(0) is 1, so each empty row takes a share of the weight. Pass on only the rows that are filled."""
+    return with_empty_rows(n_new - 1, tokens, n_new, model, temperature, rng)
+
+
+@wrong
+def newest_rows_only(tokens, n_new, model, temperature, rng):
+    """In a long text, your new tokens no longer depend on the first tokens. Does your cache drop the oldest keys and
+    values when it reaches some size? Here, every token may look at all the earlier ones, however many there are."""
+
+    def join(caches, i, pair):
+        kept = caches[i] and tuple(part[..., -63:, :] for part in caches[i])
+        return kept_of([kept], 0, pair)
+
+    return continued(tokens, n_new, model, temperature, rng, join=join)
+
+
+@wrong
+def newest_tokens_only(tokens, n_new, model, temperature, rng):
+    """In a long text, your new tokens do not depend on the first tokens. Do you read only a certain number of the
+    newest tokens? Here, every token may look at all the earlier ones, however many there are."""
+    kept = list(tokens)[-64:]
+    return np.array([*list(tokens)[:-64], *continued(kept, n_new, model, temperature, rng)])
+
+
+@wrong
+def cache_of_what_the_block_returned(tokens, n_new, model, temperature, rng):
+    """You make the keys and values of the given tokens from the rows that each block returns. In a block, keys and
+    values come from the rows that go into it, after norm_1. Keep those."""
+    text, h, caches = list(tokens), model["h"], []
+    X = model["embedding"][text]
+    for weights in model["blocks"]:
+        X, W = transformer_block(X, weights, h), weights["attention"]
+        normed = layer_norm(X, **weights["norm_1"])
+        K, V = split_heads(normed @ W["W_K"], h), split_heads(normed @ W["W_V"], h)
+        caches.append((rotate_positions(K, np.arange(len(text))), V))
+    text.append(sample_next(layer_norm(X[-1], **model["norm"]) @ model["embedding"].T, temperature, rng))
+    return continued(text, n_new - 1, model, temperature, rng, prompt=slice(-1, None), caches=caches)
+
+
+@wrong
+def probabilities_for_logits(tokens, n_new, model, temperature, rng):
+    """You pass `sample_next` probabilities. It takes a softmax itself, and a second softmax makes all tokens nearly
+    equally likely. Pass it the logits."""
+    return continued(
+        tokens, n_new, model, temperature, rng,
+        draw=lambda logits, temperature, rng: sample_next(softmax(logits), temperature, rng),
+    )  # fmt: skip
+
+
+@wrong
+def temperature_used_twice(tokens, n_new, model, temperature, rng):
+    """You divide the logits by the temperature before you pass them to `sample_next`, which divides them again. Pass it
+    the logits as they are."""
+    return continued(
+        tokens, n_new, model, temperature, rng,
+        draw=lambda logits, temperature, rng: sample_next(logits / (temperature or 1), temperature, rng),
+    )  # fmt: skip
+
+
+@wrong
+def texts_from_another_generator(tokens, n_new, model, temperature, rng):
+    """Your shares are right, but you do not draw from `rng`. If the caller starts a generator from the same seed again,
+    another text comes. Pass `rng` on to `sample_next`."""
+    return right.generate(tokens, n_new, model, temperature, np.random.default_rng())
+
+
+@wrong
+def given_list_extended(tokens, n_new, model, temperature, rng):
+    """Your text is right, but if the tokens are given as a list, you append the new tokens to the caller's own list.
+    Begin with a copy of it."""
+    text = right.generate(tokens, n_new, model, temperature, rng)
+    if isinstance(tokens, list):
+        tokens.extend(text[len(tokens) :].tolist())
+    return text
+
+
+@wrong
+def queries_never_turned(tokens, n_new, model, temperature, rng):
+    """Your keys are turned by their positions, but your queries are not. A score should depend on the distance between
+    the two, so turn both, each by its own position."""
+    return continued(tokens, n_new, model, temperature, rng, turn_queries=False)
+
+
+@wrong
+def neither_queries_nor_keys_turned(tokens, n_new, model, temperature, rng):
+    """You turn neither queries nor keys, so the model does not know the position of any token. As in
+    `transformer_block`, turn both, each by its own position."""
+    return continued(tokens, n_new, model, temperature, rng, turn_queries=False, turn_cached=False)
+
+
+@wrong
+def the_same_norm_twice(tokens, n_new, model, temperature, rng):
+    """In each block, you use norm_1 in both places. The mlp has its own norm, norm_2, with its own gain and bias."""
+    return continued(tokens, n_new, model, temperature, rng, norms=("norm_1", "norm_1"))
+
+
+@wrong
+def norms_in_each_others_place(tokens, n_new, model, temperature, rng):
+    """In each block, you swapped the norms. Use norm_1 before the attention and norm_2 before the mlp."""
+    return continued(tokens, n_new, model, temperature, rng, norms=("norm_2", "norm_1"))
+
+
+@wrong
+def attention_not_added(tokens, n_new, model, temperature, rng):
+    """In each block, you do not add the rows to the result of the attention, so their earlier contents are lost. The
+    block should do the same as `transformer_block`, only for fewer rows."""
+    return continued(tokens, n_new, model, temperature, rng, residual=(0, 1))
+
+
+@wrong
+def mlp_not_added(tokens, n_new, model, temperature, rng):
+    """In each block, you do not add the rows to the result of the mlp. The block should do the same as
+    `transformer_block`, only for fewer rows."""
+    return continued(tokens, n_new, model, temperature, rng, residual=(1, 0))
+
+
+@wrong
+def relu_forgotten(tokens, n_new, model, temperature, rng):
+    """In each block, the mlp has no relu between its two matrices. The block should do the same as `transformer_block`,
+    only for fewer rows."""
+    return continued(tokens, n_new, model, temperature, rng, activate=lambda x: x)
+
+
+@wrong
+def first_bias_forgotten(tokens, n_new, model, temperature, rng):
+    """In each block, the mlp leaves b_1 out. Add it before relu."""
+    return continued(tokens, n_new, model, temperature, rng, biases=(0, 1))
+
+
+@wrong
+def second_bias_forgotten(tokens, n_new, model, temperature, rng):
+    """In each block, the mlp leaves b_2 out. Add it after the second matrix."""
+    return continued(tokens, n_new, model, temperature, rng, biases=(1, 0))
+
+
+@wrong
+def both_biases_forgotten(tokens, n_new, model, temperature, rng):
+    """In each block, the mlp uses neither b_1 nor b_2. Add b_1 before relu and b_2 after the second matrix."""
+    return continued(tokens, n_new, model, temperature, rng, biases=(0, 0))
+
+
+@wrong
+def mlp_forgotten(tokens, n_new, model, temperature, rng):
+    """Your blocks end with the attention. In each block, the mlp comes after it."""
+    return continued(tokens, n_new, model, temperature, rng, mlp_part=0)
+
+
+@wrong
+def cached_values_do_not_grow(tokens, n_new, model, temperature, rng):
+    """The cache of your keys grows, but that of your values keeps only the given tokens. So there are more weights than
+    values. Append the new rows to both."""
+
+    first = {}
+
+    def join(caches, i, pair):
+        first.setdefault(i, pair[1])
+        K = pair[0] if caches[i] is None else np.concatenate([caches[i][0], pair[0]], axis=-2)
+        return K, pair[1] if caches[i] is None else np.concatenate([first[i], pair[1]], axis=-2)
+
+    return continued(tokens, n_new, model, temperature, rng, join=join)

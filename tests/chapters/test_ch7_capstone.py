@@ -363,6 +363,159 @@ LAST_ROWS = ROWS + (
 )
 
 
+# The next functions describe a wrong head, for the diagnosis. The description is the same for all heads with the same mistake,
+# however their matrices are made. Each description of a cause is validated: the head is right after the change that it names.
+
+
+def weights_of(W, X, *, causal=False):
+    """Return the attention weights of the head with the matrices ``W``."""
+    scores = X @ W["W_Q"] @ (X @ W["W_K"]).T / np.sqrt(W["W_Q"].shape[1])
+    scores = np.where(np.tri(len(X), dtype=bool), scores, -np.inf) if causal else scores
+    e = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def finds(heads, change=dict, *, causal=False):
+    """Return whether every head gives nearly all its weight to the previous position, after its matrices are changed."""
+    return all((np.diag(weights_of({**W, **change(W)}, X, causal=causal), -1) > 0.999).all() for W, X in heads)
+
+
+def times_1000(W):
+    """Multiply all scores by 1000."""
+    return {"W_Q": 1000 * W["W_Q"]}
+
+
+def tallest(weights):
+    """Return the positions that get equally large weights, for each row but the first, or None if others get some too."""
+    sets = []
+    for row in weights[1:]:
+        most = row > 0.9 * row.max()
+        if not row[most].sum() > 0.9:
+            return None
+        sets.append(set(np.flatnonzero(most).tolist()))
+    return sets
+
+
+def patterns(n):
+    """Return the positions that each row but the first looks at in some wrong heads."""
+    seen = {
+        "itself": lambda i: [i],
+        "both neighbors": lambda i: [i - 1, i + 1],
+        "all before": range,
+        "itself and all before": lambda i: range(i + 1),
+        "itself and the previous one": lambda i: [i - 1, i],
+        "the first": lambda _i: [0],
+        "the last": lambda _i: [n - 1],
+        "the last but itself": lambda i: [n - 2 if i == n - 1 else n - 1],
+        "all": lambda _i: range(n),
+    }
+    return {name: [set(rows(i)) & set(range(n)) for i in range(1, n)] for name, rows in seen.items()}
+
+
+def where_it_looks(heads):
+    """Return a phrase for the mistake in W_Q and W_K, or the weights in the first case if no phrase fits."""
+    if finds(heads):
+        return "right"
+    seen = [weights_of(W, X) for W, X in heads]
+
+    def smaller(W):
+        return {name: 1000 * (W[name] / max(np.abs(W[name]).max(), 1e-300)) for name in ("W_Q", "W_K")}
+
+    if not all(np.isfinite(weights).all() for weights in seen):
+        return "infinite scores" if finds(heads, smaller) else "not finite"
+    if finds(heads, times_1000):
+        W, X = heads[0]
+        gaps = X @ W["W_Q"] @ (X @ W["W_K"]).T
+        least = min(gaps[i, i - 1] - np.delete(gaps[i], i - 1).max() for i in range(1, len(X)))
+        return "a score of 1" if abs(least - 1) < 1e-9 else "too even" if not finds(heads[:1]) else "too even if long"
+
+    def no_tokens(W):
+        shown = (np.arange(len(W["W_Q"])) >= W["n_tokens"])[:, None]
+        return {name: W[name] * shown for name in ("W_Q", "W_K")}
+
+    if finds(heads, lambda W: {"W_Q": 1000 * no_tokens(W)["W_Q"], "W_K": no_tokens(W)["W_K"]}):
+        return "tokens too"
+    if finds(heads, lambda W: {"W_Q": -1000 * W["W_Q"]}):
+        return "the lowest score"
+    sets = [tallest(weights) for weights in seen]
+    if None not in sets:
+        for name in patterns(2):
+            if all(patterns(len(X))[name] == one for (_W, X), one in zip(heads, sets, strict=True)):
+                return name
+        if all(one[:-1] == [{i + 1} for i in range(1, len(one))] for one in sets):
+            return "the next"
+        if all(one[1:] == [{i - 2} for i in range(2, len(one) + 1)] for one in sets):
+            return "two back"
+        if all(one[:-1] == [{i - 1} for i in range(1, len(one))] for one in sets):
+            return "all rows but the last"
+        if all(i - 1 in row for one in sets for i, row in enumerate(one, 1)):
+            return "others as much"
+        if all(one[1:] == [{i - 1} for i in range(2, len(one) + 1)] for one in sets):
+            return "all rows but row 1"
+    one_column = all(W["W_Q"].shape[1] == 1 for W, _X in heads)
+    if finds(heads, times_1000, causal=True):
+        return "one column" if one_column else "only under a mask"
+    if one_column:
+        return "one column, even under a mask"
+    return np.concatenate([weights.ravel() for weights in seen[:2]]).round(3)
+
+
+def what_it_brings(heads):
+    """Return a phrase for the mistake in W_V and W_O, or what they do in the first case if no phrase fits."""
+    found = []
+    for W, _X in heads:
+        n_tokens = W["n_tokens"]
+        both = W["W_V"] @ W["W_O"]
+        output = both[:n_tokens, None] + both[None, n_tokens:]
+        right = np.broadcast_to(np.eye(*both.shape)[:n_tokens, None], output.shape)
+        found.append((output, right, np.eye(len(both))[None, n_tokens:]))
+    sizes = [float((output * right).sum() / right.sum()) for output, right, _position in found]
+    if all(np.abs(output - right).max() < 1e-3 for output, right, _position in found):
+        return "right"
+    if all(
+        np.abs(output - size * right).max() < 1e-3 * abs(size)
+        for size, (output, right, _position) in zip(sizes, found, strict=True)
+    ) and (min(sizes) > 1 or 0 < min(sizes) <= max(sizes) < 1):
+        return "too large" if min(sizes) > 1 else "too small"
+    if all(np.abs(output - right - position).max() < 1e-3 for output, right, position in found):
+        return "the position too"
+    return np.concatenate([output.ravel() for output, _right, _position in found[:2]]).round(3)
+
+
+def described(function, cases):
+    """Return where the head looks and what it brings back, as phrases that identify a mistake."""
+    heads, refused = [], ""
+    try:
+        for n, d_model, tokens in cases:
+            X = np.eye(d_model)[np.asarray(tokens)] + np.eye(d_model, k=d_model - n)[:n]
+            heads.append((matrices_of(function(n, d_model), d_model) | {"n_tokens": d_model - n}, X))
+    except Exception as error:  # noqa: BLE001 - other calls show the error
+        refused = str(error) if isinstance(error, NotAsAsked) else type(error).__name__
+    with np.errstate(all="ignore"):
+        found = {"looks": where_it_looks(heads), "brings": what_it_brings(heads)} if heads else {}
+    if refused:
+        fine = "must be from 1 to 1000" in refused and found == {"looks": "right", "brings": "right"}
+        return {"looks": "too many columns" if fine else refused, "brings": ""}
+    return found
+
+
+DESCRIBED = (
+    MATRICES
+    + "".join(
+        inspect.getsource(function)
+        for function in (weights_of, finds, times_1000, tallest, patterns, where_it_looks, what_it_brings, described)
+    )
+    + "probe = described\n"
+)
+DIAGNOSED = [
+    (3, 7, [2, 0, 3]),
+    (6, 10, [3, 1, 3, 3, 0, 1]),
+    (30, 32, [0, 1, 1] * 10),
+    (66, 72, [5, 0, 2] * 22),
+    (120, 130, [9, 3] * 60),
+]
+
+
 def sequence(tokens, d_model):
     """Return X for these tokens: one-hots of tokens, then one-hots of positions."""
     n = len(tokens)
@@ -378,7 +531,7 @@ def right_rows(X):
 def probed(student, tokens, d_model, *, causal=False, rows=ROWS):
     """Run the head in the process of the student's function and check the rows that ``rows`` returns. Then check the head here."""
     X, n = sequence(tokens, d_model), len(tokens)
-    found = student.probe(rows, "previous_token_head", n, d_model, X, causal)
+    found = student.measure(rows, "previous_token_head", n, d_model, X, causal)
     mask = f", mask=causal_mask({n})" if causal else ""
     call = f"multi_head_attention(X, X, **previous_token_head({n}, {d_model}), h=1{mask})[0]"
     right = right_rows(X)
@@ -463,6 +616,7 @@ class TestPreviousTokenHead:
     def test_small_example(self, student):
         """three different tokens, without a mask"""
         probed(student, [2, 0, 3], 7)
+        student.probe(DESCRIBED, "previous_token_head", DIAGNOSED)  # not asserted: the diagnosis compares it
 
     @check(points=1, visible=True, after="test_small_example")
     def test_with_a_causal_mask(self, student):

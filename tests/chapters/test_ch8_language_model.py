@@ -516,8 +516,8 @@ class TestNextTokenLogits:
 
     @check(points=0.5, visible=True, after="test_two_blocks")
     def test_square_embedding(self, agrees):
-        """as many columns as tokens in the vocabulary, and the tokens as a list"""
-        agrees.next_token_logits([1, 3, 0], some_model(89, 4, 4, 1, 2, 1, 1, 2))
+        """as many columns as tokens in the vocabulary, three blocks, and the tokens as a list"""
+        agrees.next_token_logits([1, 3, 0], some_model(89, 4, 4, 3, 2, 1, 1, 2))
 
     @check(points=0.5, after="test_two_blocks")
     def test_any_text(self, agrees, rng):
@@ -621,7 +621,7 @@ import numpy as np
 
 def probe(sample_next, logits, temperature, rng, count):
     first, again = ([int(sample_next(logits, temperature, own)) for _ in range(count)] for own in twins(rng))
-    return float(np.abs(np.subtract(first, again)).max())
+    return "the same tokens" if first == again else "other tokens"
 
 def twins(rng):
     seed = int(rng.integers(2**32))
@@ -733,21 +733,26 @@ class TestSampleNext:
         share_of(student, [-2.0, -0.5, -3.0], 100.0, 2, 0.17, 0.5)
         share_of(student, [0.0, 800.0], 1000.0, 1, 0.53, 0.85)  # share 0.69, bounds six standard deviations away
         share_of(student, [0.0, 3.0], 1.0, 0, 0.01, 0.0925, 800)  # share 0.047, six standard deviations below 0.0925
+        # Noise with another distribution gives the likeliest of many tokens a different share.
+        share_of(
+            student, [3.0] + [0.0] * 39, 1.0, 0, 0.18, 0.5
+        )  # share 0.34, bounds at least 5.8 standard deviations away
         # A solution with its own seed draws the same token each time, which is hardly ever the likeliest here.
         share_of(student, [0.3] + [0.0] * 9, 1.0, 0, 0.01, 0.25)  # share 0.13, bounds six standard deviations away
 
     @check(points=0.25, visible=True, after="test_cold")
     def test_nearly_cold(self, student):
-        """near temperature 0, also the token with the largest logit, and no nan from exps that overflow"""
+        """near temperature 0, or if logits nearly agree, also the token with the largest logit, and no nan from exps that overflow"""
         share_of(student, [1.0, 3.0, 2.0], 0.001, 1, 1.0, 1.0, 20)
         share_of(student, [2000.0, -3000.0, 1000.0], 1.0, 0, 1.0, 1.0, 20)
+        share_of(student, [1.0, 1.000001, 0.999999], 0, 1, 1.0, 1.0, 20)
 
     @check(points=0.25, visible=True, after="test_the_example")
     def test_same_again(self, student):
         """the same seed gives the same tokens, because all that is random comes from `rng`"""
-        difference = student.measure(AGAIN, "sample_next", np.zeros(9), 1.0, Rng(8), 20)
-        call = "the largest difference between 20 draws and 20 more from a generator with the same seed"
-        assert_matches(difference, 0.0, call=call)
+        found = student.probe(AGAIN, "sample_next", np.zeros(9), 1.0, Rng(8), 20)
+        call = "whether 20 draws give the same tokens as 20 more from a generator with the same seed"
+        assert_matches(found, "the same tokens", call=call)
 
     @check(points=0.5, after="test_the_example")
     def test_any_logits(self, student, rng):
@@ -798,11 +803,18 @@ import numpy as np
 
 def probe(generate, tokens, n_new, model, temperature, rng, count):
     seeds = rng.integers(2**32, size=count).tolist()
-    return float(sum(
+    same = all(
         list(generate(tokens, n_new, model, temperature, np.random.default_rng(seed)))
-        != list(generate(tokens, n_new, model, temperature, np.random.default_rng(seed)))
+        == list(generate(tokens, n_new, model, temperature, np.random.default_rng(seed)))
         for seed in seeds
-    ))
+    )
+    return "the same texts" if same else "other texts"
+"""
+COLD_TEXT = """
+import numpy as np
+
+def probe(generate, tokens, n_new, model, rng):
+    return np.array([float(t) for t in generate(tokens, n_new, model, 0, rng)])
 """
 EACH_IN_TURN = """
 import numpy as np
@@ -959,9 +971,18 @@ class TestGenerate:
 
     @check(points=0.5, visible=True, after="test_a_text")
     def test_one_token(self, agrees):
-        """after a single token, and after a list of tokens"""
+        """after a single token, after a list of tokens, and after a list of 69 tokens, which all count"""
         agrees.generate(np.array([3]), 6, some_model(812, 5, 3, 1, 1, 1, 2, 2), 0, Rng(3))
         agrees.generate([1, 3, 3, 0], 5, some_model(813, 4, 4, 2, 1, 2, 1, 2), 0, Rng(4))
+        # Probes, because the diagnosis compares their results.
+        for tokens, n_new, model in (
+            ([1] * 35 + [0] * 34, 2, MAJORITY),
+            ([2, 0, 4], 8, some_model(813, 6, 4, 2, 2, 1, 1, 3, 2.5)),
+            ([3], 6, some_model(812, 5, 3, 1, 1, 1, 2, 2)),
+        ):
+            found = agrees.student.probe(COLD_TEXT, "generate", tokens, n_new, model, Rng(2))
+            right = greedy(tokens, n_new, model).astype(float)
+            assert_matches(found, right, call=f"generate(tokens, {n_new}, model, 0, rng)", tokens=tokens, model=model)
 
     @check(points=0.5, visible=True, after="test_no_block")
     def test_temperature(self, student):
@@ -987,8 +1008,9 @@ class TestGenerate:
     def test_same_again(self, student):
         """the same seed gives the same text, because all that is random comes from `rng`"""
         model = some_model(814, 5, 2, 1, 1, 1, 1, 1)
-        different = student.measure(SAME_TEXT, "generate", np.array([1, 0]), 5, model, 2.0, Rng(6), 3)
-        assert_matches(different, 0.0, call="how many of 3 texts differ from another one drawn with the same seed")
+        found = student.probe(SAME_TEXT, "generate", np.array([1, 0]), 5, model, 2.0, Rng(6), 3)
+        call = "whether 3 texts are the same as 3 more drawn with the same seeds"
+        assert_matches(found, "the same texts", call=call)
 
     @check(points=1.5, visible=True, after="test_a_text")
     def test_multiply_adds(self, student):
