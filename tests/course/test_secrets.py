@@ -15,5 +15,6 @@ COURSE = load_course(ROOT)
 def test_every_course_tells_right_from_wrong_alike(chapter, monkeypatch):
     """With a different secret from ``test_truth.py``, wrong solutions still lose marks and are named, and right solutions keep full marks."""
     monkeypatch.setenv(VARIABLE, "another course's")
-    [report] = audit(COURSE, [chapter], mutants=False, draws=1)
+    # The secrets of ``draws`` do not depend on the course's own, so test_truth.py has already tried them.
+    [report] = audit(COURSE, [chapter], mutants=False, draws=0)
     assert report.problems == []

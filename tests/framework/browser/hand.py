@@ -60,6 +60,8 @@ def type_and_run(cell, code=None):
         keys.press("Enter")
         keys.press("Control+A")
         keys.insert_text(code)
+        # The editor splits the text into lines when it has received it. Before that, Control+Enter would run the earlier text.
+        expect(cell.locator(".cm-line")).to_have_text(code.split("\n"), timeout=WAIT)
     if cell.locator(".jp-InputPlaceholder").count():  # a folded cell has no prompt
         keys.press("Control+Enter")
         expect(cell.locator(".jp-OutputArea-child").first).to_be_visible(timeout=WAIT)

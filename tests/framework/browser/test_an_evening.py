@@ -136,7 +136,7 @@ def evening(page, keep):
     for _ in range(2):  # the second cell is folded: j and k skip it, but Shift+Enter does not
         page.keyboard.press("Shift+Enter")
 
-    type_and_run(stub, WRONG)
+    rewrite(stub, WRONG)
     type_and_run(checked)
     expect(checked).to_contain_text("one maximum for the whole array")
     keep(page, "wrong")
@@ -145,13 +145,13 @@ def evening(page, keep):
     keep(page, "hint")
     assert serious(page, ".ag-card") == []
 
-    type_and_run(stub, ENDLESS)
+    rewrite(stub, ENDLESS)
     type_and_run(checked)
     expect(checked).to_contain_text("was stopped after 3 seconds")
     expect(checked).to_contain_text("while True:")
     keep(page, "endless")
 
-    type_and_run(stub, RIGHT)
+    rewrite(stub, RIGHT)
     type_and_run(checked)
     expect(checked).to_contain_text("Well done")
     break_and_repair(stub, checked)
@@ -170,13 +170,29 @@ def evening(page, keep):
     move(moving)
     keep(page, "moved")
 
-    page.keyboard.press("Control+s")
-    unsaved = page.locator(".lm-TabBar-tab.lm-mod-dirty, .lm-TabBar-tab.jp-mod-dirty", has_text=CHAPTER)
-    expect(unsaved).to_have_count(0)
+    save(page)
     page.reload()
     expect(stub).to_contain_text("keepdims=True", timeout=WAIT)
     expect(checked).to_contain_text("Well done")
     keep(page, "again")
+
+
+def save(page):
+    """Save the notebook, and wait until it is saved."""
+    page.keyboard.press("Control+s")
+    unsaved = page.locator(".lm-TabBar-tab.lm-mod-dirty, .lm-TabBar-tab.jp-mod-dirty", has_text=CHAPTER)
+    expect(unsaved).to_have_count(0, timeout=WAIT)
+
+
+def rewrite(stub, code):
+    """Replace the code of a cell and run it, without saving the new code.
+
+    The site saves every five seconds. On a busy machine, a save that began before the edit could end after the run. Then ``check``
+    would find the earlier code in the newer file. So save first: a saved notebook is not saved again before it changes.
+    """
+    select(stub)
+    save(stub.page)
+    type_and_run(stub, code)
 
 
 def look(code):
@@ -198,12 +214,12 @@ def predict(code):
 
 def break_and_repair(stub, checked):
     """Break the function by a syntax error, so that the earlier function remains but is not checked. Then repair and check it."""
-    type_and_run(stub, f"{RIGHT})")
+    rewrite(stub, f"{RIGHT})")
     type_and_run(checked)
     expect(checked).to_contain_text(
         "Python could not parse the cell of `softmax` (a SyntaxError), so `softmax` is still"
     )
-    type_and_run(stub, RIGHT)
+    rewrite(stub, RIGHT)
     type_and_run(checked)
     expect(checked).to_contain_text("Well done")
 
