@@ -319,9 +319,7 @@ def serve(descriptor: int, page: int) -> None:
         if secret:
             # The secret is not passed in the initial environment, because other users can read that environment.
             os.environ[VARIABLE] = secret
-        gc.set_threshold(
-            10_000, 20, 20
-        )  # with the default, a tenth of the process's time would go to garbage collection
+        gc.set_threshold(10_000, 20, 20)  # by default, a tenth of the time would go to garbage collection
         root, task = pipe.recv()
         course, tasks = (load_course(root) if root else Course(Path(), Config())), [task]
         with ExitStack() as stack:
