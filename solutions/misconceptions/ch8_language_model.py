@@ -1532,9 +1532,9 @@ def likely_ones_only(logits, temperature, rng):
     token can come, with its probability from the softmax."""
     if temperature == 0:
         return int(np.argmax(logits))
-    p = softmax(logits / temperature)
-    likely = np.argsort(p)[-10:]
-    return int(rng.choice(likely, p=p[likely] / p[likely].sum()))
+    chances = softmax(logits / temperature)
+    likely = np.argsort(chances)[-10:]
+    return int(rng.choice(likely, p=chances[likely] / chances[likely].sum()))
 
 
 @wrong

@@ -102,6 +102,7 @@ class TestLayerNorm:
             agrees.layer_norm(X, numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), 1e-5)
         row = numbers(rng, X.shape[-1])
         agrees.layer_norm(row, row, row)
+        agrees.layer_norm(numbers(rng, 3, 3, 3), *numbers(rng, 2, 3))  # means along a wrong axis fit, too
         for rows in (X, other_first(X)):
             agrees.layer_norm(rows, row, row, eps)
         # A single row of equal numbers becomes the bias.
