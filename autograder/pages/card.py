@@ -182,7 +182,7 @@ def rows(card: Card) -> list[Row]:
         together = waits or (card.brief and check.status == "passed")
         groups.setdefault((check.status, waits, -1 if together else place), []).append(check)
     result: list[Row] = []
-    reasons: set[str] = set()
+    reasons: dict[str, tuple[str, str]] = {}
     for (status, waits, _), [check, *others] in groups.items():
         titles = tuple(sanitize(one.title) for one in [check, *others])
         symbol, label = SIGNS[status], WORDS[status]
@@ -200,8 +200,9 @@ def rows(card: Card) -> list[Row]:
             continue
         reason, case = (check.reason or check.message, check.example) if check.status not in _QUIET else ("", "")
         if check.reason and check.reason in reasons:
-            reason, case = "The same message as above.", ""
-        reasons.add(check.reason)
+            title, example = reasons[check.reason]
+            reason, case = f"The same message as for “{title}”.", "" if case == example else case
+        reasons.setdefault(check.reason, (titles[0], case))
         both = [_message(verdict, verdict.checks), location_text(verdict)] if check is first else []
         shown = _in_columns(sanitize(case))
         folds = len(shown) > LONG_CASE or shown.count("\n") >= LONG_CASE_LINES

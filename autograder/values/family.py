@@ -396,6 +396,7 @@ def show_apart(found: Value, expected: Value, first: Index = ()) -> tuple[str, s
     """
     write = family_of(expected).excerpt(found, expected, first) or show
     # The entry at ``first`` must look different too, and not only an entry that differs within the tolerance.
+    first = first if getattr(found, "size", 0) else ()
     enough = (n for n in range(4, 18) if not first or show(found[first], n) != show(expected[first], n))
     least = next(enough, 4)
     return write_apart(lambda value, digits: write(value, max(digits, least)), found, expected)

@@ -143,11 +143,14 @@ class TestText:
         np.testing.assert_array_equal(names["x"], values)
 
     def test_the_same_finding_is_not_told_twice(self):
-        """A second check that fails for the same reason points back to the first."""
+        """A second check that fails for the same reason points back to the first, and shows only an example of its own."""
         same = [check("failed", title, reason="`f` returned None.", example="f(x)") for title in ("one", "two")]
         text = card_text(Card(verdict(*same)))
         assert text.count("returned None") == 1
-        assert "✗ two\n      The same message as above." in text
+        assert "✗ two\n      The same message as for “one”." in text
+        assert text.count("f(x)") == 1
+        other = [*same, check("failed", "three", reason="`f` returned None.", example="f(y)")]
+        assert "      The same message as for “one”.\n      f(y)" in card_text(Card(verdict(*other)))
 
     def test_a_hint_is_numbered(self):
         """A hint shows its number and the total number of hints. A small table or code in it keeps its lines."""
