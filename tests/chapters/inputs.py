@@ -377,6 +377,10 @@ def large_where_little_counts(scores, names=("Q", "K")):
         if not widest.all():
             return None
         values = {**values, query: values[query] * rng.uniform(11, 13) / widest}
+        first = scores(values).reshape(-1, values["V"].shape[-2])[0]
+        if first.argmax() == len(first) - 1:  # the best key comes first, because a function may skip what follows it
+            values = {**values, names[1]: values[names[1]][..., ::-1, :].copy()}
+        values |= {"block_size": 1} if "block_size" in values else {}
         sizes = np.minimum(1 / np.maximum(weights_of(values)[..., 0, :, None], 1e-9), 9e5)
         return {**values, "V": sizes * rng.uniform(0.5, 1, size=values["V"].shape)}
 
@@ -385,7 +389,7 @@ def large_where_little_counts(scores, names=("Q", "K")):
         return "mask" not in values and bool(((weights < 1e-4) & (weights * np.abs(values["V"]) > 0.1)).any())
 
     words = "large where little counts", "large values whose weights are below 0.0001"
-    return InputCategory.custom(f"V: {words[0]}", words[1], known, make, sizes={"n_k": 4})
+    return InputCategory.custom(f"V: {words[0]}", words[1], known, make, sizes={"n_q": 1, "n_k": 4})
 
 
 def attention_contract(*, scaled=True, **more):
