@@ -1331,8 +1331,8 @@ wrong = misconceptions_of("sample_next")
 
 @wrong
 def times_the_temperature(logits, temperature, rng):
-    """You multiply the logits by the temperature. Divide by it instead: the higher the temperature, the closer together
-    the logits, and the more even the draws."""
+    """Your draws are those of logits that are multiplied by the temperature. Divide by it instead: the higher the
+    temperature, the closer together the logits, and the more even the draws."""
     if temperature == 0:
         return int(np.argmax(logits))
     return int(rng.choice(len(logits), p=softmax(logits * temperature)))
