@@ -673,7 +673,7 @@ def turned_before_the_split(X, weights, h):
 @wrong
 def values_turned_too(X, weights, h):
     """You turn the values too. Positions decide who looks where, which depends on the scores, so on queries and keys
-    only. A value should not depend on where it comes from."""
+    only. A value should not depend on its position."""
     n, W = X.shape[-2], weights["attention"]
     normed, mlp = layer_norm(X, **weights["norm_1"]), weights["mlp"]
     Q, K, V = (split_heads(normed @ W[name], h) for name in ("W_Q", "W_K", "W_V"))
@@ -1083,7 +1083,7 @@ def scaled_by_the_number_of_heads(X, weights, h):
 @wrong
 def values_turned_for_keys(X, weights, h):
     """You turn the values instead of the keys. A score should depend on the distance between a query and a key, so turn
-    these two. A value should not depend on where it comes from."""
+    these two. A value should not depend on its position."""
     return block(X, weights, h, turn="QV")
 
 
@@ -1787,7 +1787,7 @@ def the_same_dice_for_every_token(tokens, n_new, model, temperature, rng):
 @wrong
 def values_turned_as_well(tokens, n_new, model, temperature, rng):
     """You turn the values too. Positions decide who looks where, which depends on the scores, so turn queries and keys
-    only. A value should not depend on where it comes from."""
+    only. A value should not depend on its position."""
     return continued(tokens, n_new, model, temperature, rng, turn_values=True)
 
 

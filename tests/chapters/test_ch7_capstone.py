@@ -483,7 +483,7 @@ def what_it_brings(heads):
 
 
 def described(function, cases):
-    """Return where the head looks and what it brings back, as phrases that identify a mistake."""
+    """Describe in phrases which position each row looks at and what it copies. The phrases identify a mistake."""
     heads, refused = [], ""
     try:
         for n, d_model, tokens in cases:
