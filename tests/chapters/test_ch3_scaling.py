@@ -518,34 +518,6 @@ K_AND_V = InputCategory.custom(
 )
 
 
-def almost_certain(values, rng):
-    """Return keys far apart, one of them with a weight just below 1, and values so large that the others still count."""
-    n_k, d_k = values["K"].shape
-    if n_k < 2:
-        return None
-    K = np.where(rng.permutation(n_k)[:, None] == 0, 1.0, -1.0) * rng.uniform(80, 99, size=(n_k, d_k))
-    q = rng.uniform(0.5, 1, size=d_k)
-    found = np.sort(K @ q)
-    q *= rng.uniform(10, 12) * np.sqrt(d_k) / (found[-1] - found[-2])
-    V = rng.choice([-1.0, 1.0], size=values["V"].shape) * rng.uniform(50, 100, size=values["V"].shape)
-    return {"q": q, "K": K, "V": V, "g": rng.uniform(50, 100, size=values["g"].shape)}
-
-
-def is_almost_certain(values):
-    """Return whether a weight is just below 1, but the gradient is still large."""
-    scores = values["K"] @ values["q"] / np.sqrt(len(values["q"]))
-    weights = np.exp(scores - scores.max())
-    weights /= weights.sum()
-    worth = values["V"] @ values["g"]
-    slopes = (weights * (worth - weights @ worth)) @ values["K"] / np.sqrt(len(values["q"]))
-    return 0.9999 < weights.max() < 0.99999 and np.abs(slopes).max() > 0.1
-
-
-ALMOST_CERTAIN = InputCategory.custom(
-    "weights: one just below 1", "a weight just below 1 and a large gradient", is_almost_certain, almost_certain
-)
-
-
 def in_proportion(agrees, _name, values):
     """Compare at a tolerance that grows with the largest intermediate number. Right solutions differ by about 1e-9 of this number."""
     largest = np.abs(values["K"]).max() * np.abs(values["V"] @ values["g"]).max()
@@ -563,7 +535,7 @@ def in_proportion(agrees, _name, values):
         },
         **{
             **RULES,
-            "categories": [*RULES["categories"], LARGE_NUMBERS, K_AND_V, ALMOST_CERTAIN],
+            "categories": [*RULES["categories"], LARGE_NUMBERS, K_AND_V],
             "constrain": within_a_hundred,
         },
     ),
