@@ -126,7 +126,7 @@ def _cover_once(contract: Contract, categories: Sequence[InputCategory], rng: np
         first = requested[0]
         drawn = draw(contract, requested, categories, rng)
         if drawn is None or first.name not in drawn.categories:  # another requested category may prevent the first
-            for _ in range(_TRIES):
+            for _ in range(_TRIES if first.optional else 5 * _TRIES):
                 alone = draw(contract, [first], categories, rng)
                 if alone is not None and first.name in alone.categories:
                     drawn = alone
