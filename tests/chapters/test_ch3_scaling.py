@@ -615,7 +615,7 @@ class TestQueryGradient:
 
     @check(after="test_all_sizes_different")
     def test_large_scores(self, agrees, rng):
-        """scores in the thousands, with all the weight on one key or shared by several"""
+        """scores in the thousands, with all or almost all the weight on one key, or shared by several"""
         for first in (3000.0, -3000.0):
             q, K, V, g = rng.normal(size=4), rng.normal(size=(5, 4)), rng.normal(size=(5, 3)), rng.normal(size=3)
             q[0], K[:, 0] = first, 1.0
@@ -626,6 +626,12 @@ class TestQueryGradient:
         # A query of this size whose scores are close together.
         q, K = np.append(20_000.0, rng.normal(size=3)), rng.normal(size=(5, 4)) * [1e-4, 1, 1, 1]
         agrees.query_gradient(q, K, V, g)
+        # One weight is between 0.999 and 0.99999, and the values are so far apart that the other one counts.
+        for gap in (7.5, 9.0, 10.5):
+            K = rng.normal(size=(2, 4))
+            difference = K[0] - K[1]
+            q = difference * rng.uniform(gap, gap + 0.9) * 2 / (difference @ difference)
+            agrees.query_gradient(q, K, np.array([[40.0, 9.0], [-40.0, 5.0]]), np.array([3.0, -2.0]))
 
     test_care = pure(points=0.5, after="test_small_example")
 

@@ -627,7 +627,9 @@ class TestIsCausal:
             student, X, (SIGNS_SO_FAR, True), (DIRECTIONS_TO_COME, False), (LARGE_SO_FAR, True), (LARGE_TO_COME, False)
         )
         judge_all(student, X, (SMALL_SO_FAR, True), (SMALL_TO_COME, False))
-        judge_all(student, X, (ROUNDED_BY_THE_REST, True), (FROM_A_DIFFERENCE, False))
+        judge_all(student, X, (FROM_A_DIFFERENCE, False))
+        # With a few rows, all orders of adding may happen to round in the same way.
+        judge_all(student, some_rows(rng, 12, 3), (ROUNDED_BY_THE_REST, True))
 
     test_every_kind = all_categories(points=0.25, after="test_what_is_allowed", ask=ask_both)
 
