@@ -125,13 +125,21 @@ def pairs_of(
     pairs.sort(key=lambda pair: (max(0, lengths[id(pair)] - _LONG), -lengths[id(pair)]))
     if not pairs:
         # No two inputs have the same shape, so reverse the arrays: answers are only compared with each other.
-        # If there are no arrays to reverse, make some other call of the plan in between.
-        pairs = [(call, _another(call, own)) for call in own]
+        # If this changes nothing, make some other call of the plan in between.
+        pairs = [(a, next((b for b in (_backwards(a), *own) if call_key(b) != call_key(a)), a)) for a in own]
     # The results of probes are expensive, so use one small pair for them.
     if pairs and pairs[0][0].probe:
         return pairs[-1:]
     found = [*islice((pair for pair in pairs if differ(*pair)), 2)] or pairs[:2]
-    return [*found, *(pair for pair in _with_a_number_in_common([*own, *others]) if differ(*pair))]
+    found += [pair for pair in _with_a_number_in_common([*own, *others]) if differ(*pair)]
+    # A function may store a result under the sum of an array, so reverse arrays whose sums stay exactly the same.
+    turned = ((call, _backwards(call)) for call in own if not call.probe)
+    return [*found, *islice((p for p in turned if _sums(p[0]) == _sums(p[1]) and returns(p[1]) and differ(*p)), 1)]
+
+
+def _sums(call: Call) -> list[float]:
+    values = (*call.args, *call.kwargs.values())
+    return [float(value.sum()) for value in values if isinstance(value, np.ndarray) and value.dtype.kind == "f"]
 
 
 def _with_a_number_in_common(calls: Sequence[Call]) -> Iterator[tuple[Call, Call]]:
@@ -150,12 +158,6 @@ def _with_a_number_in_common(calls: Sequence[Call]) -> Iterator[tuple[Call, Call
 def _bare(call: Call) -> Call:
     """Return a call of the function itself, without a probe or limits."""
     return Call(call.function, call.args, call.kwargs)
-
-
-def _another(call: Call, calls: Sequence[Call]) -> Call:
-    """Return ``call`` with its arrays reversed. If this changes nothing, return another one of ``calls``, or else ``call``."""
-    others = (c for c in (_backwards(call), *calls) if call_key(c) != call_key(call))
-    return next(others, call)
 
 
 def _backwards(call: Call) -> Call:

@@ -158,6 +158,8 @@ def _shown_values(artist):
         return values
     artist.norm.autoscale_None(values)
     ends = sorted((artist.norm.vmin, artist.norm.vmax))
+    if np.allclose(artist.cmap(0.0), artist.cmap(1.0), atol=0.1):  # a cyclic color map, whose ends look the same
+        return np.abs(artist.norm(values) - 0.5)
     # A logarithmic scale has no color for 0, so 0 looks different from the smallest number.
     return np.where(np.ma.getmaskarray(artist.norm(values)), values, np.ma.clip(values, *ends))
 

@@ -465,6 +465,9 @@ class TestMaskedAttention:
             Q /= np.maximum(1.0, np.abs(Q).sum(axis=-1, keepdims=True) / 4)
             for shape in ((n_q, n_k), (*lead, 1, n_k), (*lead, n_q, n_k), (*lead[:-1], 1, n_q, n_k), (n_k,)):
                 agrees.masked_attention(Q, K, V, never_empty(rng.random(shape) < 0.6))
+        # More queries than a block of 128, with one mask for all of them.
+        Q, K, V = rng.uniform(-1, 1, size=(150, 2)), rng.uniform(-1, 1, size=(3, 2)), rng.normal(size=(3, 2))
+        agrees.masked_attention(Q, K, V, np.array([[True, False, True]]))
         # A score of 0 for one allowed key, and of 5 for 70 forbidden keys.
         allowed = rng.permutation(71) == 0
         K = np.where(allowed, 0.0, 5.0)[:, None] * np.ones((1, 4))

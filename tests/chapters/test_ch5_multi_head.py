@@ -350,6 +350,8 @@ class TestMultiHeadAttention:
                 for shape in ((*batch, 1, n_q, n_k), (*batch, 1, 1, n_k), (*batch, h, n_q, n_k), (h, n_q, n_k)):
                     agrees.multi_head_attention(*inputs, h, allowed(rng, *shape))
                 agrees.multi_head_attention(X_q[:1], X_kv[:1], *matrices, h, allowed(rng, n_q, n_k))  # a batch of 1
+        # More queries than a block of 128, with one mask for all of them.
+        agrees.multi_head_attention(*layer(rng, 150, 3, 2, 2, 1, 2).values(), 2, allowed(rng, 1, 3))
 
     @check(points=0.5, after=("test_heads_of_several_columns", "test_a_mask_for_all_heads"))
     def test_large_scores(self, reference, agrees, rng):

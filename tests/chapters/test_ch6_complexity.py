@@ -119,6 +119,7 @@ class TestAttentionCost:
         drawn = rng.integers(1, 60, size=(4, 4)).tolist()
         a, b, *widths = drawn[0]
         alike = drawn[0][::-1], (a + 1, b, *widths), (a, b + 1, *widths)  # equal products and sums
+        alike = (*alike, (1, 12, 3, 14), (11, 2, 31, 4))  # equal digits
         for sizes in ((1024, 1024, 64, 64), (512, 2048, 128, 32), (60_000, 50_000, 100, 128), *drawn, *alike):
             agrees(extra_keys=True).attention_cost(*sizes)
 
@@ -165,8 +166,8 @@ class TestLayerFlops:
     def test_any_sizes(self, agrees, rng):
         """small sizes, and sizes of real models"""
         n, d = rng.integers(2, 50, size=2).tolist()
-        # Sizes with the same product, with the same sum, and in reverse order.
-        related = (2 * n, d), (d, 2 * n), (n, 2 * d), (n + 1, 2 * d - 1)
+        # Sizes with the same product, with the same sum, with the same digits, and in reverse order.
+        related = (2 * n, d), (d, 2 * n), (n, 2 * d), (n + 1, 2 * d - 1), (1, 12), (11, 2)
         for sizes in (
             (1024, 512),
             (2048, 512),

@@ -371,6 +371,11 @@ class TestTransformerBlock:
         for level in (-880.0, 880.0):
             block = at_level(some_block(rng, d_model, h, 4, 2, 3, 0.4), h, level)
             agrees.transformer_block(X, block, h)
+        # Numbers above 3000 in the hidden layer.
+        signs = np.resize([1.0, -1.0], 6)
+        loud = some_block(rng, 6, 2, 1, 1, 3, 0.1)
+        loud["norm_2"]["gain"], loud["mlp"]["W_1"] = np.full(6, 9.0), 90 * signs[:, None] + numbers(rng, 6, 3)
+        agrees.transformer_block(5 * signs + numbers(rng, 3, 6), loud, 2)
 
     @check(points=0.5, after="test_several_heads")
     @given(t=integers(1, 3), more=integers(1, 3), seed=SEEDS, examples=3)
@@ -747,6 +752,7 @@ class TestSampleNext:
         share_of(student, [1.0, 3.0, 2.0], 0.001, 1, 1.0, 1.0, 20)
         share_of(student, [2000.0, -3000.0, 1000.0], 1.0, 0, 1.0, 1.0, 20)
         share_of(student, [1.0, 1.000001, 0.999999], 0, 1, 1.0, 1.0, 20)
+        share_of(student, [1.0, 2.0, 2.0], 0, 0, 0.0, 0.0, 20)  # token 1 or 2
 
     @check(points=0.25, visible=True, after="test_the_example")
     def test_same_again(self, student):
@@ -815,6 +821,13 @@ COLD_TEXT = """
 import numpy as np
 
 def probe(generate, tokens, n_new, model, rng):
+    return np.array([float(t) for t in generate(tokens, n_new, model, 0, rng)])
+"""
+BLOCKS_TWICE = """
+import numpy as np
+
+def probe(generate, tokens, n_new, model, rng):
+    model = {**model, "blocks": 2 * model["blocks"]}
     return np.array([float(t) for t in generate(tokens, n_new, model, 0, rng)])
 """
 EACH_IN_TURN = """
@@ -1050,6 +1063,12 @@ class TestGenerate:
         """each token of a drawn text comes as often as it should after the text before it"""
         texts_of(student, [2, 0, 1], 2, WRITERS["two blocks"], 2.0, rng, 25)
         self.in_turn(student)
+        # A model that uses the same block twice.
+        tokens, model = [2, 0, 4, 1], some_model(813, 6, 4, 2, 2, 1, 1, 3, 2.5)
+        found = student.measure(BLOCKS_TWICE, "generate", tokens, 8, model, Rng(2))
+        model["blocks"] = 2 * model["blocks"]
+        call = "generate(tokens, 8, model, 0, rng), with each of the two blocks used twice,"
+        assert_matches(found, greedy(tokens, 8, model).astype(float), call=call, tokens=tokens, model=model)
         # Enough draws to detect a temperature that is off by a tenth, or that is used only in some of the steps.
         temperature = float(rng.uniform(1.5, 3))
         likely = one_likely(330, int(rng.integers(330)), temperature)
@@ -1070,6 +1089,7 @@ class TestGenerate:
     def test_fewer_multiply_adds(self, student):
         """the same limit on multiply-adds for a longer text"""
         counted(student, np.array([5, 1, 6, 0, 0, 2]), 16, LONGER)
+        counted(student, np.array([5, 1, 6, 0, 0, 2] * 11), 6, LONGER)
 
     test_care = pure(points=0.25, after="test_no_block")
 

@@ -79,6 +79,16 @@ def test_a_scale_for_each_row_is_not(ax):
     assert np.allclose(values(ax), WEIGHTS / [[0.9], [0.5]])
 
 
+@pytest.mark.parametrize(
+    ("colors", "is_read"), [("twilight", False), ("hsv", False), ("viridis", True), ("RdBu", True)]
+)
+def test_a_color_map_whose_ends_look_the_same_shows_no_weights(ax, colors, is_read):
+    """In a cyclic color map, the smallest and the largest weight have the same color."""
+    ax.imshow(WEIGHTS, cmap=colors)
+    label(ax)
+    assert np.array_equal(values(ax), WEIGHTS) == is_read
+
+
 def test_a_picture_on_its_side_shows_what_it_shows(ax):
     """Values are returned under the labels at which they are drawn, and places outside the picture are NaN."""
     ax.imshow(WEIGHTS.T, aspect="auto")

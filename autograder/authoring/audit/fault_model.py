@@ -415,13 +415,12 @@ def _remembered_keys(reader: _Reader) -> Iterator[tuple[str, Callable[[dict[str,
             lambda given: tuple(id(v) if isinstance(v, np.ndarray | dict) else repr(v) for v in given.values()),
         )
         yield "by first entry", lambda given: repr([(np.shape(v), np.ravel(v)[:1]) for v in given.values()])
-        yield "by the sums of arrays", lambda given: repr([_total(value) for value in given.values()])
+        yield (
+            "by the sums of arrays",
+            lambda given: repr([np.round(np.sum(v), 6) if isinstance(v, np.ndarray) else v for v in given.values()]),
+        )
     for name in names[: len(names) if len(names) > 1 else 0]:
         yield f"by all arguments except {name}", functools.partial(_all_but, name)
-
-
-def _total(value: Any) -> Any:
-    return round(float(value.sum()), 6) if isinstance(value, np.ndarray) else value
 
 
 def _all_but(name: str, given: dict[str, Any]) -> Hashable:
