@@ -69,7 +69,8 @@ def soft_lookup(q: np.ndarray, K: np.ndarray, V: np.ndarray, temperature: float 
     temperature 1 the weights are about [0.6652, 0.0900, 0.2447], so the values
     [10, 0], [20, 0], [0, 10] are mixed into about [8.453, 2.447]
 
-    You may assume that the temperature is from 0.001 to 1 000 000 000.
+    You may assume that the temperature is from 0.001 to 1 000 000 000, and that the scores divided by it are
+    between -10 000 and 10 000.
     """
     return softmax(K @ q / temperature) @ V
 

@@ -53,6 +53,8 @@ def dot_product_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[
     Example: with the keys [2, 0], [0, 0], [0, 1] and the values [10, 0], [20, 0], [0, 10],
     the query [1, 1] has the weights [0.6652, 0.0900, 0.2447] and the output [8.453, 2.447];
     the query [0, 0] has the weights [1/3, 1/3, 1/3] and the output [10, 3.333]
+
+    You may assume that all scores are between -10 000 and 10 000.
     """
     weights = softmax(attention_scores(Q, K))
     return weights @ V, weights

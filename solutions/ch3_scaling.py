@@ -57,6 +57,8 @@ def scaled_dot_product_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray) ->
     Example: the query [2, 0, 0, 0] and the keys [1, 0, 0, 0] and [0, 1, 0, 0] have the scores
     2 and 0. Divided by sqrt(4) they are 1 and 0, so the weights are about [0.7311, 0.2689],
     and the values [10] and [20] are averaged into about [12.689]
+
+    You may assume that all scaled scores are between -10 000 and 10 000.
     """
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores)

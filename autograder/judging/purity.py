@@ -134,7 +134,7 @@ def pairs_of(
     found += [pair for pair in _with_a_number_in_common([*own, *others]) if differ(*pair)]
     # A function may store a result under the sum of an array, so reverse arrays whose sums stay exactly the same.
     turned = ((call, _backwards(call)) for call in own if not call.probe)
-    return [*found, *islice((p for p in turned if _sums(p[0]) == _sums(p[1]) and returns(p[1]) and differ(*p)), 1)]
+    return [*islice((p for p in turned if _sums(p[0]) == _sums(p[1]) and returns(p[1]) and differ(*p)), 1), *found]
 
 
 def _sums(call: Call) -> list[float]:

@@ -96,6 +96,9 @@ TURNED_BY_WHAT_FOLLOWS = attend(
 )
 FROM_THE_LAST_NUMBER = running_sum_and("Y[-2:-1] += 0.5 * X[-1:, -1:]")
 FROM_ROW_64 = running_sum_and("Y[62:63] += 0.5 * X[64:65].sum(axis=0)")
+LEAKS_IN_A_LONG_SEQUENCE = [
+    running_sum_and(f"Y[{i} : {i} + 1] += 0.5 * X[{i} + 1 : {i} + 2].sum(axis=0)") for i in (5, 16, 22, 28, 33, 37)
+]
 A_FAINT_LEAK = running_sum_and("Y[:-1] += 0.005 * X[1:]")
 
 LIKE_X, UPSIDE_DOWN = attend("return X"), attend("return X[::-1]")
@@ -390,6 +393,9 @@ class TestMaskedSoftmax:
         mask = keep > -1
         for numbers in (scores, np.where(mask, scores, -1.5 * scores[..., ::-1] - 1.2)):
             agrees.masked_softmax(numbers, mask)
+        # The smallest scores in an allowed row, and scores beyond exp in an empty row.
+        mask = np.array([[True, True], [False, False]])
+        agrees.masked_softmax(np.array([[-1000.0, -1000.0], [900.0, 800.0]]), mask)
 
     test_every_kind = all_categories(
         points=0.5, after=("test_nothing_allowed", "test_large_scores", "test_a_mask_that_stretches")
@@ -463,7 +469,8 @@ class TestMaskedAttention:
             K = rng.uniform(-1, 1, size=(*lead, n_k, 4))
             V = 3 * rng.normal(size=(*lead, n_k, 2))
             Q /= np.maximum(1.0, np.abs(Q).sum(axis=-1, keepdims=True) / 4)
-            for shape in ((n_q, n_k), (*lead, 1, n_k), (*lead, n_q, n_k), (*lead[:-1], 1, n_q, n_k), (n_k,)):
+            some = (*lead, n_q, n_k), (*lead[:-1], 1, n_q, n_k), (lead[-1], n_q, n_k), (lead[-1], 1, n_k)
+            for shape in ((n_q, n_k), (n_k,), (*lead, 1, n_k), *some):
                 agrees.masked_attention(Q, K, V, never_empty(rng.random(shape) < 0.6))
         # More queries than a block of 128, with one mask for all of them.
         Q, K, V = rng.uniform(-1, 1, size=(150, 2)), rng.uniform(-1, 1, size=(3, 2)), rng.normal(size=(3, 2))
@@ -608,6 +615,7 @@ class TestIsCausal:
         X = some_rows(rng, 7, 4)
         judge_all(student, X, (THE_ONE_BEFORE, True), (THIRD_SEES_FIFTH, False), (FIRST_SEES_THE_REST, False))
         judge_all(student, X, (OWN_ROW_AND_PLACE, True), (NEXT_ONE_TOO, False), (ALL_SEE_THE_LAST, False))
+        judge_all(student, some_rows(rng, 41, 2), *((leak, False) for leak in LEAKS_IN_A_LONG_SEQUENCE))
 
     @check(points=0.5, after="test_attention")
     def test_weights_shared_out_over_all(self, student, rng):

@@ -1089,7 +1089,7 @@ class TestGenerate:
     def test_fewer_multiply_adds(self, student):
         """the same limit on multiply-adds for a longer text"""
         counted(student, np.array([5, 1, 6, 0, 0, 2]), 16, LONGER)
-        counted(student, np.array([5, 1, 6, 0, 0, 2] * 11), 6, LONGER)
+        counted(student, np.array([5, 1, 6, 0, 0, 2] * 9), 16, LONGER)
 
     test_care = pure(points=0.25, after="test_no_block")
 

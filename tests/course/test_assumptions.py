@@ -67,6 +67,9 @@ def head_scores(given):
 
 
 SCORES = {
+    "soft_lookup": lambda v: v["K"] @ v["q"] / v.get("temperature", 1.0),
+    "dot_product_attention": lambda v: v["Q"] @ np.swapaxes(v["K"], -1, -2),
+    "scaled_dot_product_attention": lambda v: v["Q"] @ np.swapaxes(v["K"], -1, -2) / np.sqrt(v["Q"].shape[-1]),
     "multi_head_attention": head_scores,
     "chunked_attention": lambda v: [  # the largest score of 50 queries at a time, to limit memory
         np.abs(v["Q"][..., i : i + 50, :] @ np.swapaxes(v["K"], -1, -2)).max() / np.sqrt(v["Q"].shape[-1])
