@@ -645,9 +645,6 @@ class TestQueryGradient:
             difference = K[0] - K[1]
             q = difference * rng.uniform(gap, gap + 0.9) * 2 / (difference @ difference)
             agrees.query_gradient(q, K, np.array([[40.0, 9.0], [-40.0, 5.0]]), np.array([3.0, -2.0]))
-        # Large keys and values that balance, so that the gradient is 0. Measured slopes have an error of about 0.008 here.
-        K, V, g = arrays_of([[90], [-90], [0]], [[-95], [-85], [100]], [100])
-        agrees(atol=1e-4).query_gradient(np.array([-0.0008771931716258096]), K, V, g)
 
     test_care = pure(points=0.5, after="test_small_example")
 
