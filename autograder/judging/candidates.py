@@ -23,15 +23,14 @@ def diagnosis_of(
     references: Mapping[str, Callable[..., Any]],
     misconceptions: Sequence[Misconception],
     plan: Sequence[Call],
+    open_session: Callable[..., FunctionSession] | None = None,
 ) -> Diagnosis:
     """Return the ``Diagnosis`` for ``exercise``, which uses the calls in ``plan`` that distinguish solutions."""
     distinguishing = distinguishing_calls(exercise, plan)
     calls = [call for call in distinguishing if call.memory_mb is None]
     limited = [call for call in distinguishing if call.memory_mb is not None]
     right = FunctionSession(references).batch(calls)
-
-    def session_of(function: Callable[..., Any]) -> FunctionSession:
-        return FunctionSession({**references, exercise: function}, call_seconds=ANSWER_SECONDS)
+    session_of = open_session or (lambda f: FunctionSession({**references, exercise: f}, call_seconds=ANSWER_SECONDS))
 
     def candidate(name: str, message: str, answers: Sequence[Answer]) -> Candidate:
         asked = enumerate(zip(answers, right, calls, strict=True))

@@ -281,11 +281,11 @@ class ChapterChecks:
         wrong = {name: [] if self.specs[name].answers else known for name, known in self.misconceptions.items()}
         return replace(self, specs=specs, misconceptions=wrong, only_visible=True, _prepared={}, _diagnoses={})
 
-    def diagnosis(self, exercise: str) -> Diagnosis:
-        """Return the diagnosis of ``exercise``, which is computed once."""
+    def diagnosis(self, exercise: str, open_session: Callable[..., FunctionSession] | None = None) -> Diagnosis:
+        """Return the diagnosis of ``exercise``, which is computed once, with the sessions of ``open_session``."""
         if exercise not in self._diagnoses:
             known, plan = self.misconceptions[exercise], self.plan(exercise)
-            self._diagnoses[exercise] = diagnosis_of(exercise, self.references, known, plan)
+            self._diagnoses[exercise] = diagnosis_of(exercise, self.references, known, plan, open_session)
         return self._diagnoses[exercise]
 
     def wrong_choices(self, exercise: str, answers: Mapping[str, Value]) -> list[tuple[str, str, str]]:

@@ -162,6 +162,8 @@ class MeasuredExercise:
             if (v := self._grade(self._with(a.function), self._patience)).status != "passed"
         }
         wrong = self.checks.misconceptions.get(name, [])
+        if not self.spec.answers:  # the answers that the diagnosis computes are cached for the marks
+            self.checks.diagnosis(name, lambda f: self._subject(self._with(f), self._patience, f).open())
         reasons = dict(self.spec.hidden_only)
         messages = {misconception.name: misconception.message for misconception in wrong}
         uncaught, misdiagnosed, missed_by_visible = [], {}, {}
@@ -305,8 +307,7 @@ class MeasuredExercise:
     def _differs(self, mutant: Mutant) -> bool:
         """Return whether a category mutant is wrong in each of several draws, not in a single draw by chance."""
         other = self._with(mutant.function)
-        numbers = range(_KIND_DRAWS)
-        return all(not self._alike_on(n, other, mutant.affects) for n in numbers)
+        return not any(self._alike_on(n, other, mutant.affects) for n in range(_KIND_DRAWS))
 
     def _with_mutants(self, result: ExerciseAudit) -> ExerciseAudit:
         killers: dict[str, int] = dict.fromkeys((c.name for c in self.spec.checks), 0)
