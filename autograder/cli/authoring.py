@@ -25,6 +25,7 @@ __all__ = ["audit", "examples", "new", "release"]
 # Help texts that are too long for the line of their option.
 _FROM_CLASS = "List the submitted wrong answers that no misconception explains, in groups, with their code."
 _LOCATE = "Also measure how often the line of a mistake is found, and how often that line is correct. This takes several minutes per chapter."
+_VALIDATE_AT_A_TIME = "How many chapters to validate at a time. Default: one per core."
 _SUGGEST = (
     "Also print wrong solutions that you can paste as misconceptions: mutants that no check detects, and common mistakes "
     "that have no name yet. You only write the messages."
@@ -59,22 +60,26 @@ def new(folder: Path, *, title: str | None, course_id: str | None) -> None:
 @commands.chapters_argument
 @commands.everything_option
 @click.option("--draft", is_flag=True, help="Release even if audit targets are missed, provided the marks are correct.")
+@click.option("--workers", metavar="N", type=commands.POSITIVE, help=_VALIDATE_AT_A_TIME)
 @commands.course_option
-def release(chapters: Sequence[str], *, everything: bool, draft: bool, course_folder: Path | None) -> None:
+def release(
+    chapters: Sequence[str], *, everything: bool, draft: bool, workers: int | None, course_folder: Path | None
+) -> None:
     """Validate a chapter's checks, record its examples and create the version for students."""
-    from autograder.authoring.release import ReleaseError
-    from autograder.authoring.release import release as release_chapters
+    from autograder.authoring.release import ReleaseError, release_validated, validate_all
 
     with commands.report_errors():
         course = load_course(course_folder)
-        for chapter in commands.selected_chapters(course, chapters, everything=everything, complete=False):
+        asked = commands.selected_chapters(course, chapters, everything=everything, complete=False)
+        for chapter in asked:
             echo_status(f"{chapter}: validating its checks before the release …")
+        for result in validate_all(course, asked, draft=draft, workers=workers or commands.cores()):
             try:
-                release_chapters(course, [chapter], draft=draft, say=echo_status)
+                release_validated(course, result, echo_status)
             except ReleaseError as error:
-                echo_status(f"{chapter} was not released. {error}")
+                echo_status(f"{result.chapter} was not released. {error}")
                 raise Exit(1) from error
-            echo_status(f"{chapter}: released to {course.root / 'release' / chapter}")
+            echo_status(f"{result.chapter}: released to {course.root / 'release' / result.chapter}")
 
 
 @click.command()

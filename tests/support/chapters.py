@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from autograder.authoring.release import release_validated, validate_all
 from autograder.authoring.scaffold import writing
 from autograder.course.course import Course, load_course
 from autograder.extras.new_exercise.stub_cells import stub_of
 from tests.support import MINI_COURSE
 
 IMPORTS = "from autograder import check, hint"
+
+
+def release(
+    course: Course,
+    chapters: Sequence[str],
+    *,
+    mutants: bool = False,
+    draft: bool = False,
+    say: Callable[[str], None] | None = None,
+) -> None:
+    """Validate and release chapters. Raises ``ReleaseError``."""
+    for result in validate_all(course, chapters, mutants=mutants, draft=draft):
+        release_validated(course, result, say)
 
 
 def points_in(checks: str) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.authoring.release.run import ReleaseError, release
-from autograder.authoring.release.validation import record_examples
+from autograder.authoring.release.run import ReleaseError, release_validated
+from autograder.authoring.release.validation import record_examples, validate_all
 
-__all__ = ["ReleaseError", "record_examples", "release"]
+__all__ = ["ReleaseError", "record_examples", "release_validated", "validate_all"]

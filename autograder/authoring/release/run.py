@@ -19,55 +19,16 @@ from autograder.base.files import write_atomically
 from autograder.base.nbgrader_steps import USE, records_examples
 from autograder.course.course import Course, load_config, load_course
 from autograder.judging.validated import mark_validated
-from autograder.sandbox.confinement import Confinement
 from autograder.student.terminal.layout import COURSE_NAME
 
 if TYPE_CHECKING:
     from autograder.authoring.release.validation import ValidationResult
 
-__all__ = ["ReleaseError", "finish_release", "generate", "hand_out", "handout", "release", "release_validated"]
+__all__ = ["ReleaseError", "finish_release", "generate", "hand_out", "handout", "release_validated"]
 
 
 class ReleaseError(Exception):
     """Raised if a chapter cannot be released. The message says what is wrong and what to do."""
-
-
-def release(
-    course: Course,
-    chapters: Sequence[str],
-    *,
-    mutants: bool = True,
-    draft: bool = False,
-    confinement: Confinement = "auto",
-    workers: int = 1,
-    say: Callable[[str], None] | None = None,
-) -> None:
-    """Validate and release ``chapters``.
-
-    For each chapter: inspect it, try it out, audit it, record its examples, and run ``nbgrader generate_assignment``. With
-    several ``workers``, chapters are validated in parallel and released as soon as they are valid.
-
-    If the sandbox cannot be started, the trial run uses ``confinement="local"``, because the code is the author's own. ``say``
-    is then called with a message about it.
-
-    Args:
-        course: the course.
-        chapters: the chapters to release.
-        mutants: whether the audit tries mutants.
-        draft: release even if audit targets are missed, provided the marks are correct. The audit page, the released
-            notebook's metadata and a message to ``say`` record this.
-        confinement: how the trial run is confined.
-        workers: the number of processes.
-        say: called with each message to the author.
-
-    Raises ``ReleaseError``, which lists all mistakes, for the first chapter that has mistakes, misses audit targets (see
-    ``autograder.authoring.audit``) or is rejected by nbgrader. Earlier chapters stay released.
-    """
-    from autograder.authoring.release.validation import validate_all  # noqa: PLC0415 - not needed for reading examples
-
-    results = validate_all(course, chapters, mutants=mutants, draft=draft, confinement=confinement, workers=workers)
-    for result in results:
-        release_validated(course, result, say)
 
 
 def release_validated(course: Course, result: ValidationResult, say: Callable[[str], None] | None = None) -> None:

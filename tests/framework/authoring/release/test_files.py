@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring.release.inspection import inspect_chapter
-from autograder.authoring.release.run import release
 from autograder.authoring.simulate import solved_notebook, write_notebook
 from autograder.course.course import load_course
 from autograder.grading.batch import grade_notebooks
 from autograder.grading.submission import Job
-from tests.support.chapters import course_of
+from tests.support.chapters import course_of, release
 
 SOLUTION = '''
 FIRST = open("words.txt").read().split()[0]
@@ -69,7 +68,7 @@ def course(tmp_path, monkeypatch):
 
 def test_references_and_students_read_the_same_files_and_the_hidden_one_is_not_released(course, monkeypatch):
     """The reference gets full marks, and a solution that is right only for the given file fails the hidden check."""
-    release(course, ["ch1_files"], mutants=False, draft=True)
+    release(course, ["ch1_files"], draft=True)
     released = {path.name for path in (course.root / "release").rglob("*") if path.is_file()}
     assert {"words.txt", "ch1_files.ipynb", "examples.json"} <= released
     assert "more.txt" not in released

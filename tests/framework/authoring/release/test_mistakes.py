@@ -5,11 +5,12 @@ import re
 
 import pytest
 
-from autograder.authoring.release import ReleaseError, release
+from autograder.authoring.release import ReleaseError
 from autograder.authoring.release.inspection import inspect_chapter
 from autograder.authoring.release.validation import validate
 from autograder.base.errors import CourseError
 from autograder.course.course import TARGETS, load_course
+from tests.support.chapters import release
 from tests.support.commands import python
 from tests.support.mini import CHAPTER, change, copy_course
 
@@ -328,9 +329,9 @@ def test_a_draft_goes_out_with_targets_unmet_and_says_so(course):
     setting("c.Course.targets = {'by_heart': 0.0}")(course.root)
     course = load_course(course.root)
     with pytest.raises(ReleaseError, match="always returns one visible result earns"):
-        release(course, [CHAPTER], mutants=False)
+        release(course, [CHAPTER])
     said = []
-    release(course, [CHAPTER], mutants=False, draft=True, say=said.append)
+    release(course, [CHAPTER], draft=True, say=said.append)
     assert "this is a draft. Missed targets:" in said[-1]
     assert "always returns one visible result earns" in said[-1]
     page = course.root / ".autograder" / "audit" / f"{CHAPTER}.html"
@@ -345,7 +346,7 @@ def test_no_draft_goes_out_with_wrong_marks(course):
     """A draft is not released if a wrong solution keeps full marks."""
     change(course.root / WRONG, "return celsius - mis", "return celsius + mis")
     with pytest.raises(ReleaseError, match="wrong_sign keeps full marks"):
-        release(course, [CHAPTER], mutants=False, draft=True)
+        release(course, [CHAPTER], draft=True)
     assert not (course.root / "release").exists()
 
 

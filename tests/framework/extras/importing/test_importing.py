@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from autograder.authoring.release import release
 from autograder.authoring.simulate import blank_notebook, reference_code, solved_notebook, write_notebook
 from autograder.cli.app import app
 from autograder.course.course import load_course
@@ -19,6 +18,7 @@ from autograder.grading.batch import grade_notebooks
 from autograder.grading.submission import Job
 from tests.framework.extras.importing.notebooks import FOR_NBGRADER, FOR_OTTER, PYTHON, cell, question, raw, write
 from tests.support import ROOT
+from tests.support.chapters import release
 from tests.support.mini import copy_course
 
 BOTTLES = "green blue red"
@@ -86,7 +86,7 @@ def test_a_notebook_for_nbgrader(tmp_path):
         "bottles: imported from a notebook for nbgrader, 3 exercises for 6 points, and 5 more that are graded manually."
         in text
     )
-    release(course, ["bottles"], draft=True)
+    release(course, ["bottles"], mutants=True, draft=True)
     handed_out = (course.root / "release" / "bottles" / "bottles.ipynb").read_text()
     assert "1 for axes" not in handed_out
     assert "ValueError" not in handed_out
