@@ -73,4 +73,5 @@ def describe_change(lines: Sequence[int], cell: str, kind: str, edits: int, chec
         places = " or in ".join(f"line {line}" for line in lines)
         return f"A change in {places} of {cell} makes {checks} pass{look}."
     places = f"line{'s' * (len(lines) > 1)} {join_words([*map(str, lines)])}"
-    return f"{'Two' if edits == 2 else 'Several'} changes in {places} of {cell} make {checks} pass{look}."
+    number = "Two changes" if edits == 2 >= len(lines) else "Changes" if edits == 2 else "Several changes"
+    return f"{number} in {places} of {cell} make {checks} pass{look}."

@@ -163,7 +163,8 @@ class _CategorySearch:
             return None
         phrase = re.sub(r"^more than \d+", str(high), category.phrase)
         phrase = re.sub(r" (above|from) \d+( to \d+)?$", f" = {high}", phrase)
-        return _headed(f"With {phrase} ({low} passes)", shown)
+        name = re.search(r"(\w+) = \d+$", phrase)
+        return _headed(f"With {phrase} ({f'{name[1]} = {low} passes' if name else f'{low} pass'})", shown)
 
     def _of_length(
         self, category: InputCategory, size: int, seed: int, others: Mapping[str, int] | None = None

@@ -167,7 +167,7 @@ class ExerciseSession:
         if before.error is None and same_answer(before, answer, call):
             alone = self.answer_alone(call)
             if alone is not None and not same_answer(alone, answer, call):
-                self._unsteady(call, alone, answer)
+                self._unsteady(call, alone, answer, of_earlier=True)
 
     def answer_alone(self, call: Call) -> Answer | None:
         """Return the answer to ``call`` in a new session without earlier calls, or None if no such answer is available."""
@@ -263,12 +263,17 @@ class ExerciseSession:
             kind="unsteady",
         )
 
-    def _unsteady(self, call: Call, first: Answer, then: Answer) -> None:
+    def _unsteady(self, call: Call, first: Answer, then: Answer, *, of_earlier: bool = False) -> None:
         text = (
             f"{call.function} was called twice with the same input and once with another input in between. Afterwards, the two "
             "results for the same input differ. Does it keep data from one call to the next, or draw its own random numbers (`np.random…`)?"
         )
-        if call.can_batch and same_answer(first, self.session().call(call), call):
+        if of_earlier:
+            text = (
+                f"{call.function} keeps data from one call to the next: after a call with another input, it returned the result "
+                "of that call. Below, “first” is the result without earlier calls."
+            )
+        elif call.can_batch and same_answer(first, self.session().call(call), call):
             text = (
                 f"A later call of {call.function} changed the result of an earlier call. Does it return the same array, list or "
                 "dictionary each time? Create a new one in each call."

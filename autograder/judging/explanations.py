@@ -167,7 +167,7 @@ _SENTENCES = {
     "IndexError: string index out of range": "The string has no character at this index. The first character has index 0. Print its length just before this line.",
     "IndexError: from empty": "You took an item from an empty collection. What should happen when it is empty?",
     "KeyError: '": "The dictionary has no such key. Print its keys just before this line. `.get(key, default)` returns a default for a missing key.",
-    "IndexError": "You index an axis or an entry that the array does not have. Print its shape just before this line.",
+    "IndexError": "The array does not have the axis or the entry that this line asks for. Print its shape just before this line.",
     "RecursionError": "The function never stops calling itself. Is there a case that stops it, and does each call get closer to it?",
     "ZeroDivisionError": "A Python number was divided by zero. Which input makes that divisor zero?",
     "MemoryError": "This line needs more memory than is available. Is an array larger than the task needs (print its shape first), or does something keep growing?",
@@ -204,6 +204,7 @@ def explain(
     exercises: Collection[str] = (),
     cell: str = "",
     shapes: str = "",
+    caller: str = "",
 ) -> str:
     """Explain an exception in a sentence or two: what Python reported, in which line, and where to look.
 
@@ -217,11 +218,13 @@ def explain(
         exercises: the names of the notebook's exercises.
         cell: the name of the cell in which the exception was raised.
         shapes: the shapes of the arrays that the line names, as in ``StudentError.shapes``.
+        caller: the line of another cell from which this line was reached.
     """
     name, message = function or "the code", _REDUCED.sub(r"\1(", message.rstrip())
     if kind == "NotImplementedError" and function and where.isidentifier() and where != function:
         return f"`{function}` calls `{where}`, which is still an empty stub. Write `{where}` first and run its cell."
-    at = f" In the line `{line.strip()}`:" if line.strip() else ""
+    place = f"`{line.strip()}`" + (f", which your line `{caller.strip()}` leads to" if caller.strip() else "")
+    at = f" In the line {place}:" if line.strip() else ""
     other = _other(message, function) if line.strip() else ""
     meaning = _misfit(message, line, shapes_in(shapes)) or _meaning(kind, message, line, known, exercises, other)
     if kind == NOT_AS_ASKED and message.startswith(f"{name} "):  # a complete sentence, such as "draw draws nothing"
@@ -235,7 +238,7 @@ def explain(
         head += "."
     # A cell without a name is called "cell" with its number, such as "cell 7".
     where = f" (in {'' if cell.startswith('cell ') else 'cell '}{cell})" if cell and cell != function else ""
-    body = f"{at} {meaning}" if meaning else (f" It happened in the line `{line.strip()}`." if line.strip() else "")
+    body = f"{at} {meaning}" if meaning else (f" It happened in the line {place}." if line.strip() else "")
     return f"{head[:-1]}{where}.{body}" if where else head + body
 
 
@@ -332,7 +335,7 @@ def _misfit(message: str, line: str, shapes: Mapping[str, tuple[int, ...]]) -> s
         )
     if match := _STACKS.search(message):
         return (
-            f"`@` multiplies the last two axes. The axes before them do not fit: ({match['left']}) and ({match['right']}). "
+            f"`@` multiplies the last two axes. The axes before them do not fit: {_lead(match['left'])} and {_lead(match['right'])}. "
             "Line the shapes up from the right: the sizes in each pair must be equal, or one must be 1. Print both shapes: is an axis in a different place than you think?"
         )
     if "einsum" in message or "original->remapped" in message:
@@ -340,6 +343,10 @@ def _misfit(message: str, line: str, shapes: Mapping[str, tuple[int, ...]]) -> s
     if match := _BROADCAST.search(message):
         return _not_stretched(match["shapes"], line, shapes)
     return ""
+
+
+def _lead(shape: str) -> Shape:
+    return tuple(map(int, re.findall(r"\d+", shape)))[:-2]
 
 
 def _not_stretched(listed: str, line: str, shapes: Mapping[str, Shape]) -> str:
@@ -414,6 +421,8 @@ def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises
             f"`{match['name']}` is not available here. The rest of your code may well be right. Use only the packages that the "
             "notebook itself imports."
         )
+    if kind == "ValueError" and "ambiguous" in message and re.search(r"[!=]= *None\b", line):
+        return "`==` and `!=` compare each entry of an array with None. Write `is None` or `is not None`."
     if kind == "ValueError" and "ambiguous" in message and (match := _COMPARES.search(line)):
         own = {"max": "np.max", "min": "np.min", "sorted": "np.sort"}[match["name"]]
         return (

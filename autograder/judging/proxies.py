@@ -226,8 +226,8 @@ class StudentProxy(Outcomes):
                 raise CheckFailed(why, self._conversation.described(call), kind="error")
             if call.memory_mb is not None and error.type.endswith("MemoryError"):
                 raise CheckFailed(
-                    f"{call.function} takes more than the {call.memory_mb} MiB that it may use for this call. It seems to build an "
-                    "array whose size is the product of two sizes of its inputs. Work on one block of it at a time.",
+                    f"{call.function} takes more than the {call.memory_mb} MiB that it may use for this call. It seems to keep as "
+                    "many numbers at a time as the product of two sizes of its inputs. Work on one block at a time, and keep none.",
                     self._conversation.described(call),
                     kind="memory",
                 )
@@ -247,6 +247,7 @@ class StudentProxy(Outcomes):
                 exercises=self._exercises,
                 cell="" if error.cell == call.function else error.cell,
                 shapes=error.shapes,
+                caller=error.caller,
             )
             kind = "values" if error.type == NOT_AS_ASKED else "error"
             raise CheckFailed(

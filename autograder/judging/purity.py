@@ -47,8 +47,11 @@ _CONTAINERS: dict[type, str] = {
 def mutation_advice(changed: Sequence[Value]) -> str:
     """Return advice on how to avoid changing these arguments. For lists, the advice names methods that change a list."""
     kinds = {type(value) for value in changed}
-    if len(kinds) == 1 and not any(map(_holds_arrays, changed)) and (text := _CONTAINERS.get(*kinds)):
-        return f"Work on a copy, for example {text}"
+    if len(kinds) == 1 and (text := _CONTAINERS.get(*kinds)):
+        inside = (
+            " The same holds for the lists, dictionaries and arrays inside." if any(map(_holds_arrays, changed)) else ""
+        )
+        return f"Work on a copy, for example {text}{inside}"
     return _ARRAYS
 
 

@@ -201,25 +201,29 @@ class Scorer:
         """
         read = getattr(self._checks, "shrinks", True) and conversation.session().sandbox != FunctionSession.sandbox
         failed = [name for name in conversation.failed_on if read]
+        keeping: dict[str, str] = {}  # the message of each check that fails only after other calls
         for name in failed[:MAX_REPLAYED]:
             call, answer = conversation.failed_on[name]
             alone = None if answer.stopped else conversation.answer_alone(call)
             if alone is None or same_answer(alone, answer, call) or not self._is_right(alone, call):
                 continue
-            why = (
+            keeping[name] = (
                 f"{call.function} keeps data from one call to the next: this call returns the right result if it is the "
                 "first one, but a wrong result after other calls."
             )
-            purity = {check.name for check in spec.checks if check.purity}
-            return [
-                replace(r, reason=f"{why} {r.reason}", message=f"{why} {r.message}")
-                if r.name == name
-                else replace(r, status="failed", reason=why, message=why)
-                if r.name in purity and r.status == "passed"
-                else r
-                for r in results
-            ]
-        return results
+        if not keeping:
+            return results
+        title = next(r.title for r in results if r.name in keeping)
+        elsewhere = f"{spec.name} keeps data from one call to the next, as the check “{title}” shows."
+        purity = {check.name for check in spec.checks if check.purity}
+        return [
+            replace(r, reason=f"{why} {r.reason}", message=f"{why} {r.message}")
+            if (why := keeping.get(r.name))
+            else replace(r, status="failed", reason=elsewhere, message=elsewhere)
+            if r.name in purity and r.status == "passed"
+            else r
+            for r in results
+        ]
 
     def _is_right(self, answer: Answer, call: Call) -> bool:
         right = self._checks.right_answer(call)

@@ -180,6 +180,7 @@ class StudentError:
     """An exception in student code. All strings are limited in length and contain no control characters.
 
     ``shapes`` lists the arrays that ``line`` names, with their shapes when the error was raised: ``"Q (2, 3), K (4, 3)"``.
+    If ``line`` is in another cell than the function that was called, ``caller`` is the line of the function's cell that led there.
     ``bases`` are the types of the exception (see ``bases_of``).
     """
 
@@ -190,6 +191,7 @@ class StudentError:
     cell: str = ""
     where: str = ""
     shapes: str = ""
+    caller: str = ""
     bases: tuple[str, ...] = field(default=(), compare=False)
 
 

@@ -52,6 +52,7 @@ def read_error(described: Json) -> StudentError:
         cell=_word(described, "cell", 200),
         where=_word(described, "where", 100),
         shapes=_word(described, "shapes", 300),
+        caller=read_text(described.get("caller", ""), 300),
         bases=tuple(read_text(name, 100) for name in bases),
     )
 

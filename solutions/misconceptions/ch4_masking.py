@@ -1125,8 +1125,9 @@ def adds_the_same_to_every_feature(attend, X):
 
 @wrong
 def looks_one_row_back_only(attend, X):
-    """You change one row of X and compare only the row just before it. A leak may reach further: position 1 may look at
-    position 3 without any change in position 2. All the rows of the output before the change must stay the same."""
+    """Your results are what you get if you compare only the row just before a change of X. A leak may reach further:
+    position 1 may look at position 3 without any change in position 2. All the rows of the output before the change
+    must stay the same."""
     Y = attend(X)
     for t in range(1, len(X)):
         changed = X.copy()
@@ -1138,8 +1139,9 @@ def looks_one_row_back_only(attend, X):
 
 @wrong
 def looks_one_row_back_only_with_other_numbers(attend, X):
-    """You change one row of X and compare only the row just before it. A leak may reach further: position 1 may look at
-    position 3 without any change in position 2. All the rows of the output before the change must stay the same."""
+    """Your results are what you get if you compare only the row just before a change of X. A leak may reach further:
+    position 1 may look at position 3 without any change in position 2. All the rows of the output before the change
+    must stay the same."""
     rng = np.random.default_rng(1)
     Y = np.array(attend(X.copy()))
     for t in range(1, len(X)):

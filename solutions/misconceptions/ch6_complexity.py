@@ -287,7 +287,8 @@ def separate_blocks(n, window):
 @wrong
 def numbers_for_truth(n, window):
     """Your window is right, but it contains the numbers 1 and 0 instead of True and False. NumPy treats them
-    differently: `~` turns True into False, but 1 into a number such as -2. How can you turn numbers into booleans?"""
+    differently: `~` turns True into False, but 1 into a number such as -2, and it cannot be used with floats. How can
+    you turn numbers into booleans?"""
     i, j = np.indices((n, n))
     return np.where((i - j >= 0) & (i - j < window), 1, 0)
 
@@ -453,8 +454,8 @@ def exp_whatever_is_asked(Q, K, V, feature_map):
 @wrong
 def each_factor_by_itself(Q, K, V, feature_map):
     """You make each query's features add up to 1, and each feature add up to 1 over the keys. The weights then add up
-    to 1, but they are wrong: a key with large features no longer counts for more. Divide once, by the sum of the dot
-    products."""
+    to 1, but they are wrong: a feature that is large for all keys counts for no more than one that is small for all of
+    them. Divide once, by the sum of the dot products."""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     shares = phi_K / phi_K.sum(axis=-2, keepdims=True)
     return phi_Q / phi_Q.sum(axis=-1, keepdims=True) @ (np.swapaxes(shares, -1, -2) @ V)
@@ -534,9 +535,9 @@ def the_whole_table_at_once(Q, K, V, block_size):
 
 @wrong
 def never_rescaled(Q, K, V, block_size):
-    """When a later block brings a larger score, you use the new maximum but do not change the sums. They were made with
-    exp(score - old maximum), so old and new parts have different scales. By which factor must the old sums shrink when
-    the maximum grows from 1 to 3?"""
+    """Your results are what you get if a later block brings a larger score, and the sums do not shrink. They were made
+    with exp(score - old maximum), so old and new parts have different scales. By which factor must the old sums shrink
+    when the maximum grows from 1 to 3? Print the factor that you use."""
     top, total, mixed = -np.inf, 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)

@@ -327,10 +327,10 @@ def matrices_of(head, d_model):
 
 
 def rows_of(output, n):
-    """Return rows 1 to n - 1 by name. Numbers within 0.0005 of a whole number are rounded to it."""
+    """Return rows 1 to n - 1 by number. Numbers within 0.0005 of a whole number are rounded to it."""
     whole = np.round(output)
     output = np.where(np.abs(output - whole) < 5e-4, whole, output) + 0.0
-    return {f"row {i}": output[i] for i in range(1, n)}
+    return {i: output[i] for i in range(1, n)}
 
 
 MATRICES = f"{inspect.getsource(NotAsAsked)}\n\n{inspect.getsource(matrices_of)}"
@@ -525,7 +525,7 @@ def sequence(tokens, d_model):
 def right_rows(X):
     """Return the expected rows 1 to n - 1 of the output."""
     n, d_model = X.shape
-    return {f"row {i}": np.where(np.arange(d_model) < d_model - n, X[i - 1], 0.0) for i in range(1, n)}
+    return {i: np.where(np.arange(d_model) < d_model - n, X[i - 1], 0.0) for i in range(1, n)}
 
 
 def probed(student, tokens, d_model, *, causal=False, rows=ROWS):
@@ -543,7 +543,7 @@ def probed(student, tokens, d_model, *, causal=False, rows=ROWS):
 def cause_of(weights, i):
     """Return a message about which two of the four matrices make row i wrong, judged by the attention weights of this row."""
     if not np.isfinite(weights[i]).all():
-        return f"The weights of row {i} are not finite. Are the numbers in W_Q and W_K too large for a float64?"
+        return f"The weights of row {i} are not finite. Are the products of numbers in W_Q and W_K too large for a float64?"
     if weights[i, i - 1] > 0.9999:
         return f"Row {i} gives its whole weight to position {i - 1}, as it should. So W_V or W_O is wrong."
     most = max((j for j in range(len(weights)) if j != i - 1), key=lambda j: weights[i, j])
@@ -563,7 +563,7 @@ def weighed(student, X, causal, call):
     try:
         assert_matches(rows_of(output, n), right_rows(X), atol=1e-3, call=call, X=X)
     except CheckFailed as failure:
-        wrong = next(i for i in range(1, n) if not np.allclose(output[i], right_rows(X)[f"row {i}"], rtol=0, atol=1e-3))
+        wrong = next(i for i in range(1, n) if not np.allclose(output[i], right_rows(X)[i], rtol=0, atol=1e-3))
         raise CheckFailed(
             f"{failure.reason} {cause_of(weights[0], wrong)}", failure.example, kind=failure.kind
         ) from None

@@ -601,8 +601,8 @@ import numpy as np
 
 def word(share, low, high):
     if low <= share <= high:
-        return "as often as it should"
-    return "never" if share == 0 else "always" if share == 1 else "too seldom" if share < low else "too often"
+        return "as expected"
+    return "0" if share == 0 else "1" if share == 1 else "too low" if share < low else "too high"
 """
 SHARE = (
     WORDS
@@ -611,15 +611,15 @@ def probe(sample_next, logits, temperature, rng, count, token, low, high):
     return word(np.mean([sample_next(logits, temperature, rng) == token for _ in range(count)]), low, high)
 """
 )
-AS_IT_SHOULD = "as often as it should"
+AS_EXPECTED = "as expected"
 
 
 def share_of(student, logits, temperature, token, low, high, count=300):
     """Check that the share of a token among many draws is within its bounds."""
     logits = np.array(logits)
     found = student.probe(SHARE, "sample_next", logits, temperature, Rng(5), count, token, low, high)
-    call = f"how often {token} comes in {count} draws of sample_next(logits, {temperature:g}, rng)"
-    assert_matches(found, AS_IT_SHOULD, call=call, logits=logits)
+    call = f"the frequency of {token} in {count} draws of sample_next(logits, {temperature:g}, rng)"
+    assert_matches(found, AS_EXPECTED, call=call, logits=logits)
 
 
 AGAIN = """
@@ -758,7 +758,7 @@ class TestSampleNext:
     def test_same_again(self, student):
         """the same seed gives the same tokens, because all that is random comes from `rng`"""
         found = student.probe(AGAIN, "sample_next", np.zeros(9), 1.0, Rng(8), 20)
-        call = "whether 20 draws give the same tokens as 20 more from a generator with the same seed"
+        call = "a second series of 20 draws with the same seed"
         assert_matches(found, "the same tokens", call=call)
 
     @check(points=0.5, after="test_the_example")
@@ -1015,15 +1015,15 @@ class TestGenerate:
         for temperature, ending, low, high, count in cases:
             n_new = len(ending)
             asked = np.array([0]), n_new, model, temperature, Rng(5), count, ending, low, high
-            call = f"how often {ending} comes after [0] in {count} texts of generate(np.array([0]), {n_new}, model, {temperature:g}, rng)"
-            assert_matches(student.probe(SHARE_OF_TEXTS, "generate", *asked), AS_IT_SHOULD, call=call, model=model)
+            call = f"the frequency of {ending} after [0] in {count} texts of generate(np.array([0]), {n_new}, model, {temperature:g}, rng)"
+            assert_matches(student.probe(SHARE_OF_TEXTS, "generate", *asked), AS_EXPECTED, call=call, model=model)
 
     @check(points=0.25, visible=True, after="test_temperature")
     def test_same_again(self, student):
         """the same seed gives the same text, because all that is random comes from `rng`"""
         model = some_model(814, 5, 2, 1, 1, 1, 1, 1)
         found = student.probe(SAME_TEXT, "generate", np.array([1, 0]), 5, model, 2.0, Rng(6), 3)
-        call = "whether 3 texts are the same as 3 more drawn with the same seeds"
+        call = "a second series of 3 texts with the same seeds"
         assert_matches(found, "the same texts", call=call)
 
     @check(points=1.5, visible=True, after="test_a_text")

@@ -66,25 +66,25 @@ LIMITS = [
         "ch1",
         "softmax(x, axis=-1)",
         "return _right(x * 1.01 if x.shape[axis] > 17 else x, axis)",
-        "With n = 18 (17 passes): ",
+        "With n = 18 (n = 17 passes): ",
     ),
     (
         "ch3",
         "scaled_dot_product_attention(Q, K, V)",
         "return _right(Q, K * (np.arange(K.shape[-2]) < 128)[:, None], V)",
-        "With n_k = 129 (128 passes): ",
+        "With n_k = 129 (n_k = 128 passes): ",
     ),
     (
         "ch4",
         "causal_mask(n_q, n_k=None)",
         "mask = _right(n_q, n_k)\nmask[9:] = mask[8] if n_q > 9 else False\nreturn mask",
-        "With n_q = 10 (9 passes): ",
+        "With n_q = 10 (n_q = 9 passes): ",
     ),
     (
         "ch4",
         "causal_mask(n_q, n_k=None)",
         "return _right(n_q, n_k)[:, : n_k and 128]",  # the drawn n_k grows with n_q, but n_q is not the cause
-        "With n_k = 129 (128 passes): ",
+        "With n_k = 129 (n_k = 128 passes): ",
     ),
     (
         "ch4",

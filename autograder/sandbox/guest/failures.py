@@ -31,7 +31,7 @@ MAX_MESSAGE = 2000
 MAX_FRAMES = 8
 MAX_SHAPES = 6
 MAX_BASES = 50
-_NAME = re.compile(r"\b[A-Za-z_]\w{0,39}\b")
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w{0,39}\b")
 CELL = "<cell "
 _READ_EVERY = 0.005  # seconds between two readings of the processor's clock. Reading the wall clock is faster
 Result = TypeVar("Result")
@@ -99,6 +99,8 @@ def describe(error: BaseException, cells: dict[str, tuple[str, list[str]]]) -> d
         frames.append({"where": "", "lineno": error.lineno, "cell": name, "line": _line(lines, error.lineno)})
     if frames:
         described.update(frames[-1])
+        if frames[-1]["cell"] != frames[0]["cell"]:
+            described["caller"] = next(f["line"] for f in reversed(frames) if f["cell"] == frames[0]["cell"])
     described["frames"] = frames
     return described
 

@@ -65,7 +65,7 @@ def test_the_audit_shows_the_matrix_and_names_a_hole(declared):
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("return np.where(np.arange(c.shape[-1]) < 127, c, 0) + 273.15", "With n = 128 (127 passes): "),
+        ("return np.where(np.arange(c.shape[-1]) < 127, c, 0) + 273.15", "With n = 128 (n = 127 passes): "),
         (
             "return np.clip(c, -700, None) + 273.15",
             ("With all of celsius far below zero: ", "With numbers in celsius above 709 and below -745: "),
@@ -76,7 +76,7 @@ def test_the_audit_shows_the_matrix_and_names_a_hole(declared):
         ("return np.where(c == 0, 1, c) + 273.15", "With only zeros in celsius: "),
         ("return c - 273.15", "At index "),  # wrong in every category, so none is named
         ("return np.where(np.abs(c * 1e3 % 1) < 0.01, 0, c) + 273.15", "At index "),  # wrong for a few numbers
-        ("return np.where(np.arange(c.shape[-1]) < 8, c, 0) + 273.15", "With n = 9 (8 passes): "),
+        ("return np.where(np.arange(c.shape[-1]) < 8, c, 0) + 273.15", "With n = 9 (n = 8 passes): "),
         (
             "return np.where(np.abs(c).max() < 5.01, c, c + (len(calls.append(1) or calls) % 4 > 1)) + 273.15",
             "At index ",

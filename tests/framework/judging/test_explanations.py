@@ -46,7 +46,7 @@ def raised(code):
         ("np.ones((2, 3)) @ None", "The value on the right of `@` is a single number or None"),
         (
             "np.ones((2, 3, 4)) @ np.ones((5, 4, 6))",
-            "do not fit: (2,3,4) and (5,4,6). Line the shapes up from the right",
+            "do not fit: (2,) and (5,). Line the shapes up from the right",
         ),
         ("np.ones((2, 3, 4, 5)) @ np.ones((4, 3, 5, 2))", "is an axis in a different place than you think?"),
         ("np.where(np.ones((3, 1, 4)) > 0, np.ones((2, 3, 5)), 0.0)", "The shapes (3,1,4) and (2,3,5) do not fit"),
@@ -99,6 +99,14 @@ def test_an_error_is_explained_in_words(code, words):
     assert words in text
 
 
+def test_a_line_of_another_cell_is_reported_with_the_line_that_leads_to_it():
+    """Given code, such as a softmax, may fail because of what a student's function passes to it."""
+    text = explain(
+        "ValueError", "zero-size array", line="e = x.max()", function="f", cell="cell 3", caller="w = softmax(x)"
+    )
+    assert text.endswith("It happened in the line `e = x.max()`, which your line `w = softmax(x)` leads to.")
+
+
 ARRAYS = {"Q": (2, 3), "K": (4, 3), "V": (4, 5), "B": (7, 2, 3), "C": (7, 4, 3), "v": (5,), "x": (2, 3)}
 
 
@@ -120,6 +128,7 @@ ARRAYS = {"Q": (2, 3), "K": (4, 3), "V": (4, 5), "B": (7, 2, 3), "C": (7, 4, 3),
         ("B.transpose(0, 2, 1, 3)", "swaps the axes -2 and -3, counted from the end", ""),
         ("B.transpose(2, 0, 1, 3)", "Which axes does the array have just before this line?", "from the end"),
         ("x - max(x)", "Python's own `max` compares whole arrays here", ".any()"),
+        ("v if v == None else 0", "Write `is None` or `is not None`.", ".any()"),
         ("v if v else 0", "Use `.any()` or `.all()` for one answer", "max"),
         ("v.sum(axis=1)", "The array has 1 axis, counted from 0, so there is no axis 1. The last axis is -1", "1 axes"),
         ("a, b = B.shape", "An array with batch axes has more sizes", ""),
