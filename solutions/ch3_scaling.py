@@ -140,7 +140,7 @@ def query_gradient(q: np.ndarray, K: np.ndarray, V: np.ndarray, g: np.ndarray) -
     towards the second key raises the output.
 
     You may assume that all numbers in K, V and g are between -100 and 100, and all scaled scores between
-    -10 000 and 10 000. (Only a picture goes up to d_k = 2048.)
+    -10 000 and 10 000. q and g are never the same array. (Only a picture goes up to d_k = 2048.)
     """
     root = np.sqrt(len(q))
     weights = softmax(K @ q / root)

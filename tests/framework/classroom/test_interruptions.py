@@ -86,7 +86,9 @@ def test_a_run_killed_again_and_again_ends_like_an_undisturbed_one(tmp_path):
             how = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)[number % 3]
             os.killpg(process.pid, how)
             process.wait()
-    assert start(stormy).wait() == 1
+    last = start(stormy)
+    _, told = last.communicate()
+    assert last.returncode == 1, told
     assert len({row[1] for row in cells(calm)}) == SIZE
     assert cells(stormy) == cells(calm)
     # The pages do not contain the folder's name, so they are equal byte by byte.

@@ -86,7 +86,7 @@ def test_a_mistake_is_named_and_counted_once(course, code):
     [
         (
             "_kept = {}\ndef to_kelvin(c):\n    return _kept.setdefault(c.shape, c + 273.15)",
-            "failed", 1.5, "two results for the same input differ",
+            "failed", 1.5, "it returned the result of that call",
         ),
         ("def to_kelvin(c):\n    return np.array(_of(c))\n\ndef _of(c):\n    return c + 273.15", "passed", 2.0, ""),
     ],

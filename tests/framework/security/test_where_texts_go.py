@@ -227,7 +227,7 @@ def test_no_text_of_an_error_is_opened_or_run(text):
     )
     with Listening():
         for kind in kinds:
-            described = dict.fromkeys(("message", "line", "cell", "where", "shapes"), text) | {
+            described = dict.fromkeys(("message", "line", "cell", "where", "shapes", "caller"), text) | {
                 "type": kind,
                 "bases": [text],
             }
@@ -247,6 +247,7 @@ def test_no_text_of_an_error_is_opened_or_run(text):
                         known=names,
                         cell=error.cell,
                         shapes="Q (2, 3), K (4, 2)",
+                        caller=error.caller,
                     )
                 )
             rendered(explain_stop("timeout", function="f", given=text, line=error.line, lineno=3))
@@ -276,7 +277,7 @@ def test_no_text_of_an_answer_is_opened_or_run(text):
 
     reference = ReferenceProxy({"f": f})
     error = StudentError(
-        text, text, line=text, lineno=1, cell=text, where=text, shapes=text, bases=(text, "ValueError")
+        text, text, line=text, lineno=1, cell=text, where=text, shapes=text, caller=text, bases=(text, "ValueError")
     )
     answers = [
         Answer(text),
@@ -336,6 +337,7 @@ def test_every_tag_is_tried():
         "cell",
         "where",
         "shapes",
+        "caller",
         "bases",
     }
 
