@@ -96,16 +96,14 @@ def _indented(text: str) -> str:
     return "\n".join(f"  {line}" for line in text.split("\n"))
 
 
-_IN_WORDS = ("a ", "the ", "what ", "whether ", "how ")  # a description of a call begins a sentence
-
-
 def named(reason: str, call: str) -> str:
     """Return ``reason``, with the call in place of "It" or "The function" at its start."""
     if not call:
         return reason
     for start in ("It is ", "It has ", "The function returned ", "It prints ", "It should raise "):
         if reason.startswith(start):
-            call = call[0].upper() + call[1:] if call.startswith(_IN_WORDS) else call
+            if call.startswith(("a ", "the ", "what ", "whether ", "how ")):  # a description of the call
+                call = call[0].upper() + call[1:]
             return f"{call} {reason.removeprefix('The function ').removeprefix('It ')}"
     return reason
 

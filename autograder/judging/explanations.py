@@ -412,6 +412,8 @@ def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises
         past = "past the end" if index >= 0 else "before the start"
         entries = "1 entry" if size == 1 else f"{size} entries"
         return f"Axis {axis} has {entries}, counted from 0, so index {index} is {past}."
+    if (match := _RESHAPE.search(message)) and match["size"] == "0":
+        return f"The array is empty, so it cannot be arranged as {match['shape']}. Which slice or size made it empty?"
     if match := _RESHAPE.search(message):
         return f"{match['size']} entries cannot be arranged as {match['shape']}. The product of the sizes must be {match['size']}. If one size is -1, the product of the others must divide {match['size']}."
     if kind == "AttributeError" and (match := _ATTRIBUTE.search(message)):
