@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from autograder.course.course import load_course
+from autograder.course.secret import VARIABLE
 from autograder.judging.functions import FunctionSubject
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
@@ -29,6 +30,14 @@ CASES = [
     ("ch3", "score_variance(d_k, n_samples, rng)", PAIRS.format("q", "k"), "one_key_for_all", True),
     ("ch3", "score_variance(d_k, n_samples, rng)", PAIRS.format("k", "q"), "one_key_for_all", True),
 ]  # fmt: skip
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _same_secret():
+    """Draw the same inputs in every clone. With some secrets, a limit cannot be proven, and the message has no heading."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, "the tests of this repository")
+        yield
 
 
 @cache
