@@ -223,7 +223,7 @@ def explain(
     name, message = function or "the code", _REDUCED.sub(r"\1(", message.rstrip())
     if kind == "NotImplementedError" and function and where.isidentifier() and where != function:
         return f"`{function}` calls `{where}`, which is still an empty stub. Write `{where}` first and run its cell."
-    place = f"`{line.strip()}`" + (f", which your line `{caller.strip()}` leads to" if caller.strip() else "")
+    place = f"`{line.strip()}`" + (f", called from your line `{caller.strip()}`" if caller.strip() else "")
     at = f" In the line {place}:" if line.strip() else ""
     other = _other(message, function) if line.strip() else ""
     meaning = _misfit(message, line, shapes_in(shapes)) or _meaning(kind, message, line, known, exercises, other)

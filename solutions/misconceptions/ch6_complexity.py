@@ -454,8 +454,8 @@ def exp_whatever_is_asked(Q, K, V, feature_map):
 @wrong
 def each_factor_by_itself(Q, K, V, feature_map):
     """You make each query's features add up to 1, and each feature add up to 1 over the keys. The weights then add up
-    to 1, but they are wrong: a feature that is large for all keys counts for no more than one that is small for all of
-    them. Divide once, by the sum of the dot products."""
+    to 1, but they are wrong: a feature with large values no longer counts for more than a feature with small values.
+    Divide once, by the sum of the dot products."""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     shares = phi_K / phi_K.sum(axis=-2, keepdims=True)
     return phi_Q / phi_Q.sum(axis=-1, keepdims=True) @ (np.swapaxes(shares, -1, -2) @ V)

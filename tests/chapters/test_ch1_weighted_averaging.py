@@ -54,9 +54,8 @@ def little_on_large_rows(values, rng):
     n, d = values["X"].shape
     if n < 3:
         return None
-    sizes = 10.0 ** -np.linspace(
-        0, 6, n
-    )  # the largest first, because a function may stop once the weights add up to almost 1
+    # The largest comes first, because a function may stop once the weights add up to almost 1.
+    sizes = 10.0 ** -np.linspace(0, 6, n)
     return {"weights": sizes / sizes.sum(), "X": rng.uniform(0.4, 0.9, size=(n, d)) / sizes[:, None]}
 
 

@@ -108,7 +108,7 @@ _SECONDS = 1.0  # seconds of processor time for one call of a mutant
 _BY_HEART = 5  # how many visible answers are tried as the answer to every call
 _KIND_SETS = 6  # the maximum number of draws for category checks and for plots, which are slow
 _KIND_DRAWS = 3  # a category mutant counts only if it is wrong for each of this many draws
-_MORE_DRAWS = 3  # the maximum number of draws in which a surviving mutant is compared with the reference
+_MORE_DRAWS = 6  # the maximum number of draws in which a surviving mutant is compared with the reference
 _ENOUGH_EQUAL = 1000  # the comparison ends once this many calls have equal answers
 
 

@@ -100,12 +100,12 @@ def test_an_error_is_explained_in_words(code, words):
     assert words in text
 
 
-def test_a_line_of_another_cell_is_reported_with_the_line_that_leads_to_it():
+def test_a_line_of_another_cell_is_reported_with_the_line_that_calls_it():
     """Given code, such as a softmax, may fail because of what a student's function passes to it."""
     text = explain(
         "ValueError", "zero-size array", line="e = x.max()", function="f", cell="cell 3", caller="w = softmax(x)"
     )
-    assert text.endswith("It happened in the line `e = x.max()`, which your line `w = softmax(x)` leads to.")
+    assert text.endswith("It happened in the line `e = x.max()`, called from your line `w = softmax(x)`.")
 
 
 ARRAYS = {"Q": (2, 3), "K": (4, 3), "V": (4, 5), "B": (7, 2, 3), "C": (7, 4, 3), "v": (5,), "x": (2, 3)}
