@@ -36,6 +36,7 @@ from autograder.classroom.gradebook.database import (
     retry_conflicts,
 )
 from autograder.course.course import Course, load_config
+from autograder.course.notebook import load_source
 from autograder.grading.document import checksum
 from autograder.grading.submission import Outcome
 from autograder.pages import summary_blocks
@@ -203,21 +204,41 @@ def _inert(text: str) -> str:
 
 
 def _ensure_assignment(gradebook: Any, course: Course, chapter: str, config: Config, db_url: str) -> None:
-    """Enter the chapter as ``nbgrader generate_assignment`` does, if that command has not been run."""
+    """Enter the chapter as ``nbgrader generate_assignment`` does, if that command has not been run to its end.
+
+    nbgrader enters a chapter in many transactions, its source cells last. If a process is killed between them, cells are missing.
+    """
     from nbgrader.api import MissingEntry  # noqa: PLC0415
 
+    cells = [cell["metadata"].get("nbgrader", {}) for cell in load_source(course.source(chapter))[0]["cells"]]
+    names = {meta["grade_id"] for meta in cells if any(map(meta.get, ("grade", "solution", "locked", "task")))}
     try:
-        gradebook.find_notebook(chapter, chapter)
+        entered = gradebook.find_notebook(chapter, chapter)
+        complete = names <= {cell.name for cell in entered.source_cells} or bool(entered.submissions)
     except MissingEntry:
+        complete = False
+    if not complete:
         import nbformat  # noqa: PLC0415
         from nbgrader.preprocessors import ComputeChecksums, SaveCells  # noqa: PLC0415
 
+        if not gradebook.assignments:
+            _set_version(gradebook.db)
         gradebook.update_or_create_assignment(chapter)
         notebook = nbformat.read(course.source(chapter), as_version=4)
         resources = {"nbgrader": {"notebook": chapter, "assignment": chapter, "student": ".", "db_url": db_url}}
         for step in (ComputeChecksums, SaveCells):
             notebook, resources = step(config=config).preprocess(notebook, resources)
         gradebook.db.expire_all()
+
+
+def _set_version(database: Any) -> None:
+    """Set the version of new tables. nbgrader does so only in a database without tables, and may be killed before it does."""
+    from sqlalchemy import text  # noqa: PLC0415
+
+    database.execute(text("CREATE TABLE IF NOT EXISTS alembic_version (version_num VARCHAR(32) NOT NULL)"))
+    if not database.execute(text("SELECT 1 FROM alembic_version")).first():
+        database.execute(text("INSERT INTO alembic_version VALUES (:version)"), {"version": _newest_revision()})
+    database.commit()
 
 
 class _ChapterWriter:

@@ -11,6 +11,7 @@ import sysconfig
 
 import nbgrader.api
 import pytest
+import sqlalchemy
 from nbconvert.filters import markdown2html
 from sqlalchemy.exc import OperationalError
 
@@ -27,6 +28,7 @@ from autograder.classroom.gradebook.entries import (
 )
 from autograder.classroom.gradebook.people import read_marks
 from autograder.course.course import load_course
+from tests.framework.classroom.conftest import cells
 from tests.support.books import book_of, outcome, with_book
 from tests.support.mini import CHAPTER, MAX_SCORE, copy_course
 
@@ -93,6 +95,36 @@ def test_a_new_gradebook_has_the_revision_that_nbgrader_gives_it():
         [sys.executable, "-c", code], env={**os.environ, "PATH": path}, capture_output=True, check=True
     )
     assert nbgrader.api.get_alembic_version() == own.stdout.decode().strip()
+
+
+def test_a_gradebook_is_completed_after_a_kill_at_any_moment(tmp_path):
+    """The tables and the cells of a chapter are entered in many transactions. If the process is killed between two of them, the next entry completes the gradebook."""
+    calm, killed = (copy_course(tmp_path / name) for name in ("calm", "killed"))
+    file, moments = killed.root / "gradebook.db", set()
+
+    def keep(*_event):
+        """Keep the database as a kill at this moment would leave it. A journal that is not empty is part of it."""
+        files = (file, file.with_name("gradebook.db-journal"))
+        moments.add(tuple(path.read_bytes() if path.exists() else b"" for path in files))
+
+    for event in ("before_cursor_execute", "commit"):
+        sqlalchemy.event.listen(sqlalchemy.engine.Engine, event, keep)
+    try:
+        enter(killed, verdict("ada"))
+    finally:
+        for event in ("before_cursor_execute", "commit"):
+            sqlalchemy.event.remove(sqlalchemy.engine.Engine, event, keep)
+    assert len(moments) > 40
+    enter(calm, verdict("ada"))
+    for book, journal in moments:
+        file.write_bytes(book)
+        file.with_name("gradebook.db-journal").write_bytes(journal)
+        require_gradebook(f"sqlite:///{file}", nbgrader_config(killed))
+        enter(killed, verdict("ada"))
+        assert cells(killed) == cells(calm)
+        with book_of(killed) as opened:
+            [version] = opened.db.execute(sqlalchemy.text("SELECT version_num FROM alembic_version"))
+            assert list(version) == [nbgrader.api.get_alembic_version()]
 
 
 def test_an_ungradable_notebook_has_no_mark_and_waits_for_a_person(course):
