@@ -31,9 +31,6 @@ Audience = Literal["class", "self-learners"]
 Solutions = Literal["never", "after passing", "after due"]
 
 CONFIG_NAME = "course_config.py"
-MAX_SECONDS = 86_400.0  # small enough for every clock and kernel limit
-MEMORY_MB = (64, 1 << 20)  # the allowed range: a smaller number was probably meant as GiB
-GRADER_MB = 512  # NumPy, pandas and a chapter's checks take up to half of this
 SEARCHES = 3  # the maximum number of searches for mistakes in one notebook, each limited to ``locate_seconds``
 # The default audit targets that a chapter must meet before it is released.
 TARGETS = {
@@ -46,8 +43,16 @@ TARGETS = {
 }
 # How many misconceptions, alternatives and hints an exercise must have by default: none, so that no course needs empty files.
 AT_LEAST = {"misconceptions": 0, "alternatives": 0, "hints": 0}
-# The settings in seconds that must be above 0.
+_DAY = 86_400.0  # seconds: small enough for every clock and kernel limit
 _TIMES = [f"{what}_seconds" for what in ("check", "call", "cell", "submission", "grader", "grader_processor")]
+# The least and the greatest value of a setting, and what a message says about them. A smaller number of MiB was probably meant as GiB.
+# The grader needs more memory, because NumPy, pandas and a chapter's checks take up to 256 MiB.
+_RANGES = {
+    **dict.fromkeys(_TIMES, (5e-324, _DAY, "a number of seconds above 0, and at most 86400 (a day)")),
+    "locate_seconds": (0.0, _DAY, "a number of seconds from 0 (off) to 86400 (a day)"),
+    "memory_mb": (64, 1 << 20, "a number of MiB from 64 to 1048576"),
+    "grader_memory_mb": (512, 1 << 20, "a number of MiB from 512, which any grading needs, to 1048576"),
+}
 NEAR = 0.8  # two names with at least this similarity (0 to 1) count as spellings of the same name
 
 
@@ -160,37 +165,16 @@ class Course(Configurable):
         self.course_id = str(config.get("CourseDirectory", {}).get("course_id", "") or root.name)
 
     # A value out of range would stop each student's code before its first line, and the whole class would get 0 points.
-    @validate(*_TIMES)  # type: ignore[untyped-decorator]
-    def _check_seconds(self, proposal: Bunch) -> Value:
-        if not 0 < proposal["value"] <= MAX_SECONDS:
-            self._refuse(proposal, f"a number of seconds above 0, and at most {MAX_SECONDS:.0f} (a day)")
-        return proposal["value"]
-
-    @validate("locate_seconds")  # type: ignore[untyped-decorator]
-    def _check_locate_seconds(self, proposal: Bunch) -> Value:
-        if not 0 <= proposal["value"] <= MAX_SECONDS:
-            self._refuse(proposal, f"a number of seconds from 0 (off) to {MAX_SECONDS:.0f} (a day)")
-        return proposal["value"]
-
-    @validate("memory_mb")  # type: ignore[untyped-decorator]
-    def _check_memory(self, proposal: Bunch) -> Value:
-        least, most = MEMORY_MB
+    @validate(*_RANGES)  # type: ignore[untyped-decorator]
+    def _check_range(self, proposal: Bunch) -> Value:
+        least, most, wanted = _RANGES[proposal["trait"].name]
         if not least <= proposal["value"] <= most:
-            self._refuse(proposal, f"a number of MiB from {least} to {most}")
-        return proposal["value"]
-
-    @validate("grader_memory_mb")  # type: ignore[untyped-decorator]
-    def _check_grader_memory(self, proposal: Bunch) -> Value:
-        if not GRADER_MB <= proposal["value"] <= MEMORY_MB[1]:
-            self._refuse(proposal, f"a number of MiB from {GRADER_MB}, which any grading needs, to {MEMORY_MB[1]}")
+            self._refuse(proposal, wanted)
         return proposal["value"]
 
     @validate("targets")  # type: ignore[untyped-decorator]
     def _check_targets(self, proposal: Bunch) -> Value:
-        for name, share in proposal["value"].items():
-            self._require_key(proposal, name, TARGETS)
-            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-                self._refuse(proposal, f"a dictionary of shares from 0 to 1, but {name!r} has the value {share!r}")
+        self._require_shares(proposal, TARGETS)
         return {**TARGETS, **proposal["value"]}
 
     @validate("at_least")  # type: ignore[untyped-decorator]
@@ -204,13 +188,16 @@ class Course(Configurable):
 
     @validate("late_penalty")  # type: ignore[untyped-decorator]
     def _check_late_penalty(self, proposal: Bunch) -> Value:
-        for name, share in proposal["value"].items():
-            self._require_key(proposal, name, {"per_day": 0.0, "at_most": 1.0})
-            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-                self._refuse(proposal, f"a dictionary of shares from 0 to 1, but {name!r} has the value {share!r}")
+        self._require_shares(proposal, {"per_day": 0.0, "at_most": 1.0})
         if proposal["value"] and "per_day" not in proposal["value"]:
             self._refuse(proposal, "a dictionary with the key per_day")
         return proposal["value"]
+
+    def _require_shares(self, proposal: Bunch, known: Mapping[str, float]) -> None:
+        for name, share in proposal["value"].items():
+            self._require_key(proposal, name, known)
+            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+                self._refuse(proposal, f"a dictionary of shares from 0 to 1, but {name!r} has the value {share!r}")
 
     def _require_key(self, proposal: Bunch, name: str, known: Mapping[str, float]) -> None:
         if name not in known:

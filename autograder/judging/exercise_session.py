@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from autograder.base.foreign import Value
 from autograder.checking.asserts import CheckFailed, CheckStopped
@@ -22,7 +22,7 @@ from autograder.sandbox.protocol import Answer, Call, Limits, Script, Session, S
 from autograder.sandbox.script import is_script
 from autograder.values import call_key, family_of, paste, paste_inputs
 
-__all__ = ["ExerciseSession", "Subject"]
+__all__ = ["ExerciseSession", "Sessions", "Subject"]
 
 _A_NEW_TABLE = (
     "Work on a copy of the table. `table[...] = …`, `inplace=True`, `insert`, `pop`, `del` and setting `.columns` or `.index` "
@@ -43,6 +43,14 @@ class Subject(Protocol):
 
     def before_redefined(self, exercise: str) -> Subject | None:
         """Return the notebook up to the cell in which another exercise redefines ``exercise``, or None if there is no such cell."""
+
+
+class Sessions(NamedTuple):
+    """How to open one submission: normally, with a memory limit (MiB), and in a new process without earlier calls."""
+
+    session: Callable[[], Session]
+    limited: Callable[[int], Session] | None = None
+    fresh_session: Callable[[], Session] | None = None
 
 
 @dataclass(eq=False)

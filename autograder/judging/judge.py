@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from autograder.base.foreign import Value
 from autograder.base.verdict import CheckResult, ExerciseVerdict
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
-from autograder.judging.exercise_session import ExerciseSession, Subject
+from autograder.judging.exercise_session import ExerciseSession, Sessions, Subject
 from autograder.judging.proxies import StudentProxy
 from autograder.judging.scoring import Checks, Scorer, not_tried
 from autograder.sandbox.protocol import SandboxUnavailable, Session
@@ -115,7 +115,8 @@ class Judge(Generic[C]):
         return again if again.score > verdict.score else verdict
 
     def _run_checks(self, spec: ExerciseSpec, submission: _OpenSubmission) -> ExerciseVerdict:
-        conversation = self.checks.converse(spec.name, submission.session, submission.limited, submission.subject.open)
+        sessions = Sessions(submission.session, submission.limited, submission.subject.open)
+        conversation = self.checks.converse(spec.name, sessions)
         results = self._results(spec, conversation, submission)
         return self.scorer.score(
             spec, results, conversation, submission.session, submission.subject.notes.get(spec.name, "")

@@ -24,12 +24,12 @@ from autograder.course.course import Course, failure, run_module
 from autograder.course.secret import course_secret
 from autograder.judging.candidates import diagnosis_of, wrong_answers
 from autograder.judging.diagnosis import Diagnosis, same_answer
-from autograder.judging.exercise_session import ExerciseSession
+from autograder.judging.exercise_session import ExerciseSession, Sessions
 from autograder.judging.functions import FunctionSession
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.judging.purity import AliasingCheck, PurityProbe, changed_between, pairs_of, plan_aliasing_check
 from autograder.misconception import Alternative, Misconception, alternatives_in, misconceptions_in
-from autograder.sandbox.protocol import Answer, Call, Opaque, Script, Session
+from autograder.sandbox.protocol import Answer, Call, Opaque, Script
 from autograder.values import family_of, precompute_keys
 
 __all__ = [
@@ -318,28 +318,15 @@ class ChapterChecks:
         """Return every call that the exercise's checks make on a right solution, without repeats."""
         return self._prepare(exercise).plan
 
-    def converse(
-        self,
-        exercise: str,
-        session: Callable[[], Session],
-        limited: Callable[[int], Session] | None = None,
-        fresh_session: Callable[[], Session] | None = None,
-        *,
-        planned: bool = True,
-    ) -> ExerciseSession:
-        """Return an ``ExerciseSession`` for ``exercise`` on the submission behind ``session``.
-
-        ``limited`` opens the submission with a memory limit. ``fresh_session`` opens it in a new process without earlier calls.
-        """
+    def converse(self, exercise: str, sessions: Sessions, *, planned: bool = True) -> ExerciseSession:
+        """Return an ``ExerciseSession`` for ``exercise`` on the submission that ``sessions`` open."""
         prepared = self._prepare(exercise) if planned else _Prepared()
         return ExerciseSession(
-            session,
-            limited=limited,
+            **sessions._asdict(),
             planned=prepared.asked,
             purity=prepared.purity,
             care=prepared.care,
             new_results=prepared.new_results,
-            fresh_session=fresh_session,
             limits=self.course.limits,
             signature=self.signature,
             classes=self.class_names(),

@@ -19,7 +19,7 @@ from autograder.checking.call_source import track_answers
 from autograder.checking.decorators import ExerciseSpec
 from autograder.checking.properties import drawing, rng_for
 from autograder.course.course import find_course, load_course
-from autograder.judging.exercise_session import ExerciseSession
+from autograder.judging.exercise_session import ExerciseSession, Sessions
 from autograder.judging.loader import ChapterChecks, make_importable
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.sandbox.protocol import Session
@@ -113,7 +113,7 @@ def student(request: pytest.FixtureRequest) -> StudentProxy:
         session = (lambda: _notebook_session(request, Path(path))) if path else chapter.right_session
         limited = (lambda mb: _notebook_session(request, Path(path), mb)) if path else None
         fresh_session = (lambda: _new_session(request, Path(path))) if path else None
-        talks[key] = chapter.converse(spec.name, session, limited, fresh_session)
+        talks[key] = chapter.converse(spec.name, Sessions(session, limited, fresh_session))
     return StudentProxy(talks[key])
 
 

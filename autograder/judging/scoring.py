@@ -18,7 +18,7 @@ from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.checking.findings import named, wrong_type
 from autograder.judging.diagnosis import Diagnosis, answer_signature, same_answer
-from autograder.judging.exercise_session import ExerciseSession
+from autograder.judging.exercise_session import ExerciseSession, Sessions
 from autograder.judging.explanations import explain, explain_stop
 from autograder.judging.functions import FunctionSession
 from autograder.judging.proxies import StudentProxy
@@ -52,14 +52,8 @@ class Checks(Protocol):
     def visible_part(self) -> Checks:
         """Return only the checks that students run themselves."""
 
-    def converse(
-        self,
-        exercise: str,
-        session: Callable[[], Session],
-        limited: Callable[[int], Session] | None = None,
-        fresh_session: Callable[[], Session] | None = None,
-    ) -> ExerciseSession:
-        """Return an ``ExerciseSession`` for ``exercise`` on the submission behind ``session``."""
+    def converse(self, exercise: str, sessions: Sessions) -> ExerciseSession:
+        """Return an ``ExerciseSession`` for ``exercise`` on the submission that ``sessions`` open."""
 
     def run_check(self, exercise: str, check: str, student: StudentProxy) -> None:
         """Run one check on ``student``. Raises the check's failure."""

@@ -23,6 +23,7 @@ from autograder.checking.asserts import observing
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.checking.student_tests import is_test_call
 from autograder.judging.diagnosis import distinguishing_calls, same_answer
+from autograder.judging.exercise_session import Sessions
 from autograder.judging.functions import FunctionSession, FunctionSubject
 from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks
@@ -501,7 +502,7 @@ class _KnownSubject(FunctionSubject):
 
 
 def _failing(checks: ChapterChecks, spec: ExerciseSpec, session: FunctionSession, *, planned: bool = True) -> set[str]:
-    conversation = checks.converse(spec.name, lambda: session, planned=planned)
+    conversation = checks.converse(spec.name, Sessions(lambda: session), planned=planned)
     failing: set[str] = set()
     for check in spec.checks:
         if conversation.stopped:

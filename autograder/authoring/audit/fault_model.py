@@ -27,6 +27,7 @@ from autograder.checking.inputs.builtin_arguments import ChoiceArgument, NumberA
 from autograder.checking.inputs.categories import categories_of, is_excluded
 from autograder.checking.inputs.contract import Contract, replace_at
 from autograder.checking.inputs.covering import cover, differing_arguments
+from autograder.judging.exercise_session import Sessions
 from autograder.judging.functions import FunctionSession
 from autograder.judging.loader import ChapterChecks
 from autograder.judging.proxies import StudentProxy
@@ -178,7 +179,7 @@ class FaultModel:
         return recorder, by_check
 
     def _student(self, session: FunctionSession, *, planned: bool = False) -> StudentProxy:
-        return StudentProxy(self.checks.converse(self.exercise, lambda: session, planned=planned))
+        return StudentProxy(self.checks.converse(self.exercise, Sessions(lambda: session), planned=planned))
 
     def _passes(self, check: str, student: StudentProxy) -> bool:
         try:

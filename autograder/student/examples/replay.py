@@ -13,11 +13,11 @@ from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.checking.predicates import same_choice
 from autograder.checking.student_tests import join_failures
 from autograder.judging.diagnosis import Candidate, Diagnosis, distinguishing_calls
-from autograder.judging.exercise_session import ExerciseSession, Subject
+from autograder.judging.exercise_session import ExerciseSession, Sessions, Subject
 from autograder.judging.judge import Judge
 from autograder.judging.proxies import StudentProxy
 from autograder.judging.scoring import not_tried
-from autograder.sandbox.protocol import Answer, Call, Limits, Opaque, Session, StudentError
+from autograder.sandbox.protocol import Answer, Call, Limits, Opaque, StudentError
 from autograder.student.examples.format import (
     NOTHING,
     CallStep,
@@ -65,16 +65,10 @@ class RecordedChecks:
         """Return these checks, since hidden checks are never recorded."""
         return self
 
-    def converse(
-        self,
-        exercise: str,
-        session: Callable[[], Session],
-        limited: Callable[[int], Session] | None = None,
-        fresh_session: Callable[[], Session] | None = None,
-    ) -> ExerciseSession:
-        """Return an ``ExerciseSession`` for ``exercise`` on the notebook behind ``session``."""
+    def converse(self, exercise: str, sessions: Sessions) -> ExerciseSession:
+        """Return an ``ExerciseSession`` for ``exercise`` on the notebook that ``sessions`` open."""
         exercise_session = self._sessions[exercise] = ExerciseSession(
-            session, limited=limited, fresh_session=fresh_session, limits=self._limits, signature=self._signatures.get
+            **sessions._asdict(), limits=self._limits, signature=self._signatures.get
         )
         return exercise_session
 
