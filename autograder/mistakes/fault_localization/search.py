@@ -15,7 +15,7 @@ from typing import Any
 
 from autograder.checking.decorators import CheckSpec
 from autograder.judging.diagnosis import PRAISE, Candidate, Diagnosis
-from autograder.judging.exercise_session import ExerciseSession
+from autograder.judging.exercise_session import ExerciseSession, Sessions
 from autograder.judging.proxies import StudentProxy
 from autograder.mistakes.edits.generator import overlap
 from autograder.mistakes.fault_localization.program import Program, Variant
@@ -262,7 +262,7 @@ class LazyChecks:
         self,
         exercise: str,
         specs: tuple[CheckSpec, ...],
-        converse: Callable[..., ExerciseSession],
+        converse: Callable[[str, Sessions], ExerciseSession],
         run_check: Callable[[str, str, StudentProxy], Any],
     ) -> None:
         self.names = tuple(check.name for check in specs if not check.purity)
@@ -270,7 +270,7 @@ class LazyChecks:
 
     def passes(self, check: str, session: EditableSession) -> bool:
         """Return whether ``check`` passes. Any exception that it raises is a failure."""
-        conversation = self._converse(self._exercise, lambda: session, lambda _memory: session)
+        conversation = self._converse(self._exercise, Sessions(lambda: session, lambda _memory: session))
         try:
             self._run_check(self._exercise, check, StudentProxy(conversation))
         except (KeyboardInterrupt, SandboxUnavailable):
