@@ -32,6 +32,9 @@ _NUMBERS = "biufc"
 # Pairs of dtype kinds whose comparison depends on no option of `Rules` except the tolerances.
 _COMPARED = frozenset({"bb", "ff", "ii", "fi", "if", "iu", "ui", "uu", "cc"})
 _BUILTIN = {"U": "strings", "M": "dates", "m": "time spans"}
+# A second line of Python that gives the pasted array ``@`` its memory order (see ``in_layout``).
+_ORDERS = {"": "", "F": "@ = np.asfortranarray(@)", "R": "@ = np.flip(np.flip(@).copy())"}
+_ORDERS["v"] = "@ = np.repeat(@.T, 2, axis=-1)[..., ::2].T"
 
 
 class ArrayFamily(NumericFamily):
@@ -101,7 +104,8 @@ class ArrayFamily(NumericFamily):
             return f"{name} = {source(value)}"
         if not value.size:
             return f"{name} = np.zeros({value.shape}{dtype})"  # brackets alone do not distinguish (0, 3) from (0, 5)
-        return f"{name} = np.array({_items_source(value)}{dtype})"
+        order = _ORDERS[layout_of(value)].replace("@", name)
+        return f"{name} = np.array({_items_source(value)}{dtype})\n{order}".rstrip()
 
     def kind(self, value: Value) -> str:
         what = _BUILTIN.get(value.dtype.kind)

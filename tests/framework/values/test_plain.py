@@ -11,6 +11,7 @@ import pytest
 
 from autograder.base.errors import CourseError
 from autograder.checking.findings import describe_failure, matches
+from autograder.sandbox.guest.wire import LAYOUTS, in_layout, layout_of
 from autograder.sandbox.protocol import Opaque
 from autograder.values import equal, normalize_result, paste, show
 
@@ -147,6 +148,17 @@ def test_what_is_pasted_makes_the_same_value(value):
     exec(paste("x", value), names)  # noqa: S102 - our own text
     assert type(names["x"]) is type(value)
     np.testing.assert_equal(names["x"], value)
+
+
+@pytest.mark.parametrize("layout", ["", *LAYOUTS])
+def test_a_pasted_array_has_the_same_order_in_memory(layout):
+    """A function may be wrong only for a transposed array or a slice. A second line gives the pasted array the same order."""
+    value = in_layout(np.arange(24.0).reshape(2, 3, 4), layout) if layout else np.arange(24.0).reshape(2, 3, 4)
+    names = {"np": np}
+    exec(paste("X", value), names)  # noqa: S102 - our own text
+    assert layout_of(names["X"]) == layout
+    assert names["X"].strides == value.strides
+    np.testing.assert_equal(names["X"], value)
 
 
 def test_long_values_are_described_and_shown_where_they_differ():
