@@ -365,7 +365,8 @@ def returned_none(what: str = "it") -> Difference:
     if what != "it":
         return Difference(f"{what} is None.", "none")
     return Difference(
-        "The function returned None. Does it end in a `return`? (`print` shows a value but returns nothing.)", "none"
+        "The function returned None. Does it end in a `return`? (`print` shows a value but returns nothing. A function that changes its argument, such as `list.append`, returns None too.)",
+        "none",
     )
 
 

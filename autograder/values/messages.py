@@ -70,10 +70,10 @@ def inline_value(value: Value) -> str:
 def mismatch_message(found: Value, expected: Value, hint: str = "") -> Difference:
     """Return the difference between two values. If their types differ or they look alike, the text names their types."""
     left, right = inline_value(found), inline_value(expected)
-    both = (found, expected)
-    if all(isinstance(value, int | float) for value in both) and any(isinstance(value, float) for value in both):
+    both, kinds = (found, expected), (label(found, expected), label(expected, found))
+    numbers = all(isinstance(value, int | float) for value in both) and "a bool" not in kinds
+    if numbers and any(isinstance(value, float) for value in both):
         left, right = _digits(found, expected)
-    kinds = label(found, expected), label(expected, found)
     if (kinds[0] != kinds[1] and all(kinds)) or left == right:
         left, right = (
             f"{text} ({kind})" if kind and kind not in text else text

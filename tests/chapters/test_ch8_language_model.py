@@ -602,7 +602,7 @@ import numpy as np
 def word(share, low, high):
     if low <= share <= high:
         return "as expected"
-    return "0" if share == 0 else "1" if share == 1 else "too low" if share < low else "too high"
+    return "0 %" if share == 0 else "100 %" if share == 1 else "too low" if share < low else "too high"
 """
 SHARE = (
     WORDS

@@ -182,7 +182,7 @@ def caller(_student, agrees):
 
 MISTAKES = {
     "nothing comes back": (changed("return self.items.pop()", "self.items.pop()"), small, """
-        stack.pop() returned None. Does it end in a `return`? (`print` shows a value but returns nothing.)
+        stack.pop() returned None. Does it end in a `return`? (`print` shows a value but returns nothing. A function that changes its argument, such as `list.append`, returns None too.)
         stack = Stack()
         stack.push(1)
         stack.pop() gave  None

@@ -36,6 +36,7 @@ LINES = "to be\nor not\n"
         ("cafe\u0301", "café", "It is 'cafe\u0301' instead of 'café': the letters look alike but have different character codes (see unicodedata.normalize)."),
         ("3", 3, "It is '3' (a string) instead of 3 (a number)."),
         (True, 1, "It is True (a bool) instead of 1 (a number)."),
+        (True, 1.0, "It is True (a bool) instead of 1.0 (a number)."),
         (1, True, "It is 1 (a number) instead of True (a bool)."),
         (b"be", "be", "It is b'be' (bytes) instead of 'be' (a string)."),
         (100_000, 100_001, "It is 100000 instead of 100001."),
