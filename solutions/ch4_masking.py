@@ -136,8 +136,8 @@ def is_causal(attend: Callable[[np.ndarray], np.ndarray], X: np.ndarray) -> bool
     in rows i + 1, i + 2, ... of X, output row i stays the same. It may depend on row i of X
     itself.
 
-    attend:  a function that takes an array of shape (n, d), with any n from 1 on, and returns an
-             array of shape (n, m)
+    attend:  a function that takes an array of shape (n, d), with any n from 1 on and without NaN,
+             and returns an array of shape (n, m)
     X:       shape (n, d), random numbers to try `attend` on
     returns: True if no later position changes an earlier output row, else False.
              Rounding is no change
@@ -146,9 +146,10 @@ def is_causal(attend: Callable[[np.ndarray], np.ndarray], X: np.ndarray) -> bool
     X - X.mean(axis=0) it is False, because the mean of all rows depends on the later ones
 
     You may assume that the same X always gives the same output, that a leak is far above 0.00001, also in
-    proportion to the output, and that X has 1 to 80 rows of numbers between -2 and 2, none of which has only
-    zeros. The number of rows by itself changes nothing: a causal `attend` gives the first rows the same output
-    if the others are left out. So the number of columns of its output does not depend on n.
+    proportion to the output, that it shows for small changes and for large ones, and that X has 1 to 80 rows of
+    numbers between -2 and 2, none of which has only zeros. The number of rows by itself changes nothing: a causal
+    `attend` gives the first rows the same output if the others are left out. So the number of columns of its
+    output does not depend on n.
     """
     Y = attend(X)
     for t in range(1, len(X)):

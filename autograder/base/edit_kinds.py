@@ -36,7 +36,7 @@ KINDS = {
     "comparison": EditKind("the comparison", ("compar", "<", ">", "strictly")),
     "order": EditKind("the order of the parts", ("order", "other way round")),
     "grouping": EditKind("which parts belong together and which step comes first", ("bracket", "before", "after")),
-    "number": EditKind("the number, and whether it is needed"),
+    "number": EditKind("the number"),
     "variable": EditKind("which variable is used"),
     "index": EditKind("the index, or the bounds of the slice", ("index", "indices", "slice")),
     "range": EditKind("the start and the end of the range", ("range", "loop")),
@@ -53,7 +53,7 @@ KINDS = {
     "default": EditKind("the default value of a parameter, which all calls share", ("default",)),
     "dtype": EditKind("the type of the numbers", ("dtype", "bool", "float", "whole number")),
     "returned": EditKind("what is returned, in which form, and when", ("return",)),
-    "expression": EditKind("the calculation"),
+    "expression": EditKind("what is computed there"),
     "text": EditKind("the string", ("einsum", "letter")),
 }  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from operator import attrgetter
@@ -32,12 +32,10 @@ _FRAMEWORK = Path(__file__).parents[1]
 def _fields(instance: CheckResult | LocatedMistake | ExerciseVerdict | Verdict) -> dict[str, Json]:
     # ``dataclasses.asdict`` makes deep copies, which is too slow for the tens of thousands of checks of a class.
     names = instance.__slots__
-    return dict(zip(names, _getter(names)(instance), strict=True))
+    return dict(zip(names, _getter(*names)(instance), strict=True))
 
 
-@cache
-def _getter(names: tuple[str, ...]) -> Callable[[object], tuple[Json, ...]]:
-    return attrgetter(*names)
+_getter = cache(attrgetter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,9 +233,8 @@ def _check(data: dict[str, Json]) -> CheckResult:
     return _known_check(*values) if tuple(data) == CheckResult.__slots__ else CheckResult(**data)
 
 
-@lru_cache(maxsize=4096, typed=True)  # most results in a class are equal, and frozen objects can be shared
-def _known_check(*values: Json) -> CheckResult:
-    return CheckResult(*values)
+# Most results in a class are equal, and frozen objects can be shared.
+_known_check = lru_cache(maxsize=4096, typed=True)(CheckResult)
 
 
 Disclosure = Literal["title", "message", "example"]

@@ -22,6 +22,7 @@ __all__ = ["all_categories"]
 
 _OF_LARGEST = 1e-6  # right solutions may differ by this share of the largest number if large numbers cancel
 _CALLS = 60  # the most test calls for finding the category and the smallest case
+_LENGTH = re.compile(r"(?: (\d+))?$")  # at the end of a category's name, if the category is about a length
 _PAIRS = 2  # the number of pairs of calls, with and without a category, that must confirm the category as the cause
 Ask = Callable[[Any, str, Mapping[str, Any]], None]
 
@@ -110,7 +111,7 @@ class _CategorySearch:
             self._ordinary = ordinary.values
         # Try exclusive categories of sizes first. If several categories are about the length of an axis, try the shortest first.
         suspects = [c for c in self._categories if c.name in drawn.categories - self._usual]
-        suspects.sort(key=lambda c: (c.slot != "sizes" or not c.exclusive, _length(c)))
+        suspects.sort(key=lambda c: (c.slot != "sizes" or not c.exclusive, int(_LENGTH.findall(c.name)[0] or 0)))
         unexplained: CheckFailed | None = None
         for _ in range(3):  # try each category once before trying any twice, because the number of calls is limited
             for category in list(suspects):
@@ -225,12 +226,6 @@ class _CategorySearch:
         except CheckFailed as failure:
             return failure
         return None
-
-
-def _length(category: InputCategory) -> int:
-    """Return the length at the end of a category's name, or 0 if the name does not end with a length."""
-    last = category.name.rpartition(" ")[2]
-    return int(last) if last.isdigit() else 0
 
 
 def _headed(heading: str, failure: CheckFailed) -> CheckFailed:

@@ -174,34 +174,30 @@ class Course(Configurable):
 
     @validate("targets")  # type: ignore[untyped-decorator]
     def _check_targets(self, proposal: Bunch) -> Value:
-        self._require_shares(proposal, TARGETS)
+        self._require_numbers(proposal, TARGETS, 1, "shares")
         return {**TARGETS, **proposal["value"]}
 
     @validate("at_least")  # type: ignore[untyped-decorator]
     def _check_at_least(self, proposal: Bunch) -> Value:
-        for name, count in proposal["value"].items():
-            self._require_key(proposal, name, AT_LEAST)
-            if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= 100:
-                wanted = "a dictionary of whole numbers from 0 to 100"
-                self._refuse(proposal, f"{wanted}, but {name!r} has the value {count!r}")
+        self._require_numbers(proposal, AT_LEAST, 100, "whole numbers")
         return {**AT_LEAST, **proposal["value"]}
 
     @validate("late_penalty")  # type: ignore[untyped-decorator]
     def _check_late_penalty(self, proposal: Bunch) -> Value:
-        self._require_shares(proposal, {"per_day": 0.0, "at_most": 1.0})
+        self._require_numbers(proposal, {"per_day": 0.0, "at_most": 1.0}, 1, "shares")
         if proposal["value"] and "per_day" not in proposal["value"]:
             self._refuse(proposal, "a dictionary with the key per_day")
         return proposal["value"]
 
-    def _require_shares(self, proposal: Bunch, known: Mapping[str, float]) -> None:
-        for name, share in proposal["value"].items():
-            self._require_key(proposal, name, known)
-            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-                self._refuse(proposal, f"a dictionary of shares from 0 to 1, but {name!r} has the value {share!r}")
-
-    def _require_key(self, proposal: Bunch, name: str, known: Mapping[str, float]) -> None:
-        if name not in known:
-            self._refuse(proposal, f"a dictionary with only the keys {', '.join(known)}, but it has the key {name!r}")
+    def _require_numbers(self, proposal: Bunch, known: Mapping[str, float], most: int, what: str) -> None:
+        kinds = int | float if what == "shares" else int
+        for name, number in proposal["value"].items():
+            if name not in known:
+                keys = ", ".join(known)
+                self._refuse(proposal, f"a dictionary with only the keys {keys}, but it has the key {name!r}")
+            if isinstance(number, bool) or not isinstance(number, kinds) or not 0 <= number <= most:
+                found = f"{name!r} has the value {number!r}"
+                self._refuse(proposal, f"a dictionary of {what} from 0 to {most}, but {found}")
 
     def _refuse(self, proposal: Bunch, wanted: str) -> None:
         name, value = proposal["trait"].name, proposal["value"]

@@ -362,7 +362,7 @@ def _not_stretched(listed: str, line: str, shapes: Mapping[str, Shape]) -> str:
     sizes = sorted((tuple(map(int, re.findall(r"\d+", part))) for part in parts), key=len) or [()]
     if sizes[0] in {sizes[-1][:axis] + sizes[-1][axis + 1 :] for axis in range(len(sizes[-1]))}:
         made = next((f"`{name}`" for name, shape in shapes.items() if shape == sizes[0]), "the smaller array")
-        return f"{text} If a sum or a maximum made {made}, it dropped that axis: `keepdims=True` keeps it, and `x[:, None]` adds one."
+        return f"{text} If a sum, a mean or a maximum made {made}, it dropped that axis: `keepdims=True` keeps it, and `x[:, None]` adds one."
     return f"{text} Which axis of the first array should match which axis of the second?"
 
 

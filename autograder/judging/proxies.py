@@ -227,7 +227,7 @@ class StudentProxy(Outcomes):
             if call.memory_mb is not None and error.type.endswith("MemoryError"):
                 raise CheckFailed(
                     f"{call.function} takes more than the {call.memory_mb} MiB that it may use for this call. It seems to keep as "
-                    "many numbers at a time as the product of two sizes of its inputs. Work on one block at a time, and do not store the blocks.",
+                    "many numbers at a time as the product of two sizes of its inputs. Change the order of the steps, or compute and use one part after the other, so that fewer numbers are stored at a time.",
                     self._conversation.described(call),
                     kind="memory",
                 )

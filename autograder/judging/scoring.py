@@ -203,7 +203,7 @@ class Scorer:
                 continue
             keeping[name] = (
                 f"{call.function} keeps data from one call to the next: this call returns the right result if it is the "
-                "first one, but a wrong result after other calls."
+                "first one, but not after other calls."
             )
         if not keeping:
             return results

@@ -85,8 +85,10 @@ class ArrayFamily(NumericFamily):
         place = ", ".join(map(str, first))
 
         def write(value: Value, digits: int) -> str:
-            some = numbers_text(value[(*rows, slice(column, column + 4))], digits)
-            return f"an array of {shape_words(value.shape)} with {some} from index [{place}] on"
+            some = value[(*rows, slice(column, column + 4))]
+            text, many = numbers_text(some, digits), some.size > 1
+            where = f"{text} from index [{place}] on" if many else f"{text[1:-1]} at index [{place}]"
+            return f"an array of {shape_words(value.shape)} with {where}"
 
         return write
 

@@ -424,17 +424,6 @@ def by_finite_differences(attend, X):
     return True
 
 
-@right.worth_reading
-def by_nan(attend, X):
-    """A NaN in a later row must not appear in an earlier one: it spreads to everything that is computed from it."""
-    for t in range(1, len(X)):
-        Z = X.copy()
-        Z[t:] = np.nan
-        if np.isnan(attend(Z)[:t]).any():
-            return False
-    return True
-
-
 @right
 def by_a_small_change_put_back(attend, X):
     """Changes X itself for a moment and restores it, with a small change and a fine comparison."""

@@ -658,8 +658,8 @@ def weights_pushed_off_zero_by_much(weights):
 
 @wrong
 def weights_pushed_off_zero_by_1e_5(weights):
-    """You add a small number to avoid log(0), but it still changes the fourth or fifth digit of your answer. Use a far
-    smaller number, or leave the zeros out of the sum."""
+    """You add a small number to avoid log(0), but it is still large enough to change your answer by more than the
+    tolerance. Use a far smaller number, or leave the zeros out of the sum."""
     return -(weights * np.log(weights + 1e-5)).sum(axis=-1)
 
 
@@ -700,8 +700,7 @@ def queries_with_a_zero_count_as_0(weights):
 
 @wrong
 def writes_into_the_weights(weights):
-    """The answer is right, but your code changes the caller's weights, for example the zeros among them. The caller still
-    needs them. How can you make a new array instead?"""
+    """The answer is right, but your code writes into the caller's weights. The caller still needs them unchanged. How can you make a new array instead?"""
     weights[weights == 0] = 1.0
     return -(weights * np.log(weights)).sum(axis=-1)
 

@@ -112,8 +112,8 @@ def arguments_exchanged(n_k, n_q=None):
 
 @wrong
 def one_step_ahead(n_q, n_k=None):
-    """Each of your queries sees one key too many, the key just after its own position. With that one key, a model can
-    copy the next word instead of predicting it. Look at the diagonal: in causal_mask(3), the first row should have a
+    """All your queries but the last see one key too many, the key just after their own position. With that one key, a
+    model can copy the next word instead of predicting it. Look at the diagonal: in causal_mask(3), the first row should have a
     single True."""
     n_k = n_q if n_k is None else n_k
     return np.arange(n_k) <= np.arange(n_q)[:, None] + (n_k - n_q) + 1
@@ -139,7 +139,7 @@ def ones_and_zeros(n_q, n_k=None):
 @wrong
 def forgets_the_keys(n_q, n_k=None):
     """Your mask is square even if there are more keys than queries. Its shape should be (n_q, n_k), with one row for
-    each query and one column for each key. Where does your code use n_k?"""
+    each query and one column for each key. What does your code do with an n_k that is given?"""
     return np.tri(n_q, dtype=bool)
 
 
@@ -153,7 +153,7 @@ def a_row_for_every_key(n_q, n_k=None):
 @wrong
 def keys_down_queries_across(n_q, n_k=None):
     """Your mask is transposed: keys down, queries across. Scores have shape (n_q, n_k), and the mask must match them
-    entry by entry. If both sizes are equal, you get no error, but every query sees the future."""
+    entry by entry. If both sizes are equal, you get no error, but each query sees the later keys instead of the earlier ones."""
     n_k = n_q if n_k is None else n_k
     return (np.arange(n_k) <= np.arange(n_q)[:, None] + (n_k - n_q)).T
 
@@ -209,7 +209,7 @@ wrong = misconceptions_of("padding_mask")
 
 @wrong
 def one_key_too_many(lengths, n_k):
-    """Each of your sequences has one key too many: the first piece of padding counts as real. Positions are counted
+    """In a sequence with padding, you allow one key too many: the first piece of padding counts as real. Positions are counted
     from 0, so a sequence of length 3 has keys at 0, 1 and 2. Is position 3 still inside?"""
     return np.arange(n_k) <= lengths[:, None, None]
 
@@ -1059,6 +1059,19 @@ def says_always_no(attend, X):
     """Your answer is False whatever `attend` does. If an early row of X changes, later rows of the output may change
     too. Only rows of the output before the change must stay the same. Which rows do you compare?"""
     return False
+
+
+@wrong
+def puts_nan_into_the_future(attend, X):
+    """You put NaN into the later rows and look for it in the earlier ones. That finds leaks, but it also finds one where
+    there is none: attention multiplies the later rows by weights of 0, and 0 times NaN is NaN. Put other numbers there
+    instead, and compare the two outputs."""
+    for t in range(1, len(X)):
+        Z = X.copy()
+        Z[t:] = np.nan
+        if np.isnan(attend(Z)[:t]).any():
+            return False
+    return True
 
 
 @wrong

@@ -1217,8 +1217,8 @@ def draws_into_the_current_axes(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def labels_into_the_current_axes(weights, query_tokens, key_tokens, ax=None):
-    """The heatmap is in the Axes that were given, but the labels are not. `plt.xticks` and `plt.yticks` label the
-    current Axes, whichever these are. Use the methods of `ax` that set its labels."""
+    """The heatmap is in the Axes that were given, but the labels are not. Does your code set them in this case too, and
+    with methods of `ax`? `plt.xticks` and `plt.yticks` label the current Axes, whichever these are."""
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)

@@ -537,7 +537,7 @@ def the_whole_table_at_once(Q, K, V, block_size):
 def never_rescaled(Q, K, V, block_size):
     """Your results are what you get if a later block brings a larger score, and the sums do not shrink. They were made
     with exp(score - old maximum), so old and new parts have different scales. By which factor must the old sums shrink
-    when the maximum grows from 1 to 3? Print the factor that you use."""
+    when the maximum grows from 1 to 3? By which factor does your code multiply them?"""
     top, total, mixed = -np.inf, 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)

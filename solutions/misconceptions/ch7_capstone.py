@@ -787,9 +787,9 @@ def scores_of_one(n, d_model):
 
 @wrong
 def scores_too_close(n, d_model):
-    """The right position gets the largest weight, but not enough of it, even in a short sequence. Its score is too
-    close to the others. If the matching score is 10 before the division by sqrt(d_k) and d_k is 9, for example, only 10
-    / 3 is left, and exp(10 / 3) is about 28. To be within 0.001, the weights must be far sharper."""
+    """The right position gets the largest weight, but not enough of it. All other positions together may take 0.001 at
+    most, so after the division by sqrt(d_k) its score must be further above theirs. If it is only 10 / 3 above another
+    score, for example, its weight is only 28 times as large as that position's weight (exp(10 / 3) is about 28)."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)

@@ -1277,7 +1277,7 @@ def rows_added_to_each_block(tokens, model):
 @wrong
 def one_token_at_a_time(tokens, model):
     """You send each token through the blocks by itself, so no token sees the ones before it, and each is at position 0.
-    Send all rows through together. The causal mask lets each of them see only the earlier ones."""
+    Send all rows through together. The causal mask lets each of them see only itself and the earlier ones."""
     return np.concatenate([right.next_token_logits([token], model) for token in tokens])
 
 
@@ -1347,9 +1347,9 @@ def always_the_largest(logits, temperature, rng):
 
 @wrong
 def temperature_without_effect(logits, temperature, rng):
-    """Your draws are the same at every temperature. Either you do not use the temperature, or you use it after the
-    softmax. Dividing all probabilities by the same number and bringing their sum back to 1 changes nothing. Divide the
-    logits, before the softmax."""
+    """Your draws are the same at every temperature above 0. Either you do not use the temperature, or you use it after
+    the softmax. Dividing all probabilities by the same number and bringing their sum back to 1 changes nothing. Divide
+    the logits, before the softmax."""
     if temperature == 0:
         return int(np.argmax(logits))
     return int(rng.choice(len(logits), p=softmax(logits)))

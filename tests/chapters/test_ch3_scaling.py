@@ -125,7 +125,7 @@ class TestScoreVariance:
 
     @check(visible=True, after="test_four_entries")
     def test_same_again(self, student):
-        """the same seed gives the same answer: all randomness comes from `rng`"""
+        """the same seed gives the same answer"""
         difference = student.measure(AGAIN, "score_variance", 4, 100, Rng(7))
         call = "the difference between two answers to score_variance(4, 100, np.random.default_rng(7))"
         assert_matches(difference, 0.0, call=call)

@@ -39,10 +39,14 @@ def attention(keys, mixed):
     return attend("Y = np.zeros_like(X)", "for i in range(len(X)):", scores, mix, "return Y")
 
 
-# Each causal function computes row i from the rows up to i alone. So even a later NaN or a shorter sequence shows no leak.
-# (In two of them, later rows decide the order of a sum, and so its rounding.) Each leak reacts smoothly to any change of the rows that it looks at.
+# Each causal function computes row i from the rows up to i alone, except MASKED_ATTENTION, which gives later rows the weight 0.
+# So a shorter sequence shows no leak. (In two of them, later rows decide the order of a sum, and so its rounding.) Each leak reacts smoothly to any change of the rows that it looks at.
 
 CAUSAL_ATTENTION = attention("X[: i + 1]", "e[:, None] * X[: i + 1]")
+MASKED_ATTENTION = attend(
+    "e = np.exp(np.where(np.tri(len(X)) > 0, np.clip(X, -9, 9) @ np.clip(X, -9, 9).T / X.shape[1], -np.inf))",
+    "return e @ X / e.sum(axis=1, keepdims=True)",
+)
 RUNNING_SUM = attend("return np.cumsum(X, axis=0)")
 RUNNING_MEAN = attend("return np.cumsum(X, axis=0) / np.arange(1, len(X) + 1)[:, None]")
 OWN_ROW_ONLY = attend("return 3 * X - 1")
@@ -375,13 +379,14 @@ class TestMaskedSoftmax:
     @check(points=0.5, after="test_nothing_allowed")
     def test_a_nan_still_shows(self, student, reference, rng):
         """a NaN among the allowed scores still shows in its row, and in no other"""
-        scores = rng.uniform(-2, 2, size=(3, 4))
+        scores = rng.uniform(-2, 2, size=(3, 4)).round(2)
         scores[1, 2] = np.nan
         mask = np.array([[1, 0, 1, 1], [1, 1, 1, 1], [0, 0, 0, 0]], dtype=bool)
         found = np.asarray(student.masked_softmax(scores, mask))
         if found.shape != scores.shape or not np.isnan(found[1]).any():
-            why = "Row 1 has a NaN among its allowed scores, but there is no NaN among its weights."
-            raise CheckFailed(why)
+            why = "Row 1 of `scores` has a NaN at an allowed place, but there is no NaN among its weights."
+            given = f"scores = np.array({scores.tolist()})\nmask = np.array({mask.tolist()})".replace("nan", "np.nan")
+            raise CheckFailed(why, f"{given}\nmasked_softmax(scores, mask)[1]")
         right = reference.masked_softmax(scores, mask)
         call = "masked_softmax(scores, mask)[[0, 2]]"
         assert_matches(found[[0, 2]], right[[0, 2]], call=call, scores=scores, mask=mask)
@@ -583,6 +588,7 @@ class TestIsCausal:
     def test_attention(self, student):
         """attention to earlier rows is causal, but attention to all rows is not"""
         judge_all(student, SIX_ROWS, (CAUSAL_ATTENTION, True), (FULL_ATTENTION, False), (SUM_FROM_THE_END, False))
+        judge_all(student, SIX_ROWS, (MASKED_ATTENTION, True))
 
     @check(points=0.5, visible=True, after="test_small_examples")
     def test_what_is_allowed(self, student):

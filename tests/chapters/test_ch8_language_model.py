@@ -554,7 +554,7 @@ class TestNextTokenLogits:
 CHANCE = float(np.log(2e7))
 
 
-def assert_tokens_drawn(draws, shares, call):
+def assert_tokens_drawn(draws, shares, call, example=""):
     """Raise ``CheckFailed`` unless the tokens in ``draws`` occur as often as ``shares`` says, with a row of shares for each draw."""
     draws, shares = np.asarray(draws), np.asarray(shares)
     n_vocab = shares.shape[1]
@@ -573,7 +573,8 @@ def assert_tokens_drawn(draws, shares, call):
         worst = int(far.argmax())
         raise CheckFailed(
             f"{call} drew {len(draws)} tokens. Token {worst} came {found[worst]} times, but should come about {expected[worst]:.0f} times. "
-            "Is the softmax that of the logits divided by the temperature, and is every draw a new one?"
+            "Is the softmax that of the logits divided by the temperature, and is every draw a new one?",
+            example,
         )
 
 
@@ -618,7 +619,7 @@ def share_of(student, logits, temperature, token, low, high, count=300):
     """Check that the share of a token among many draws is within its bounds."""
     logits = np.array(logits)
     found = student.probe(SHARE, "sample_next", logits, temperature, Rng(5), count, token, low, high)
-    call = f"the frequency of {token} in {count} draws of sample_next(logits, {temperature:g}, rng)"
+    call = f"the frequency of token {token} among {count} draws of sample_next(logits, {temperature:g}, rng)"
     assert_matches(found, AS_EXPECTED, call=call, logits=logits)
 
 
@@ -641,7 +642,8 @@ def draws_of(student, logits, temperature, rng, count=300):
     count = count if temperature else 3
     found = student.measure(DRAWS, "sample_next", logits, temperature, Rng(int(rng.integers(2**32))), count)
     assert_shape(found, (count,))
-    assert_tokens_drawn(found, np.tile(shares_of(logits, temperature), (count, 1)), call)
+    example = f"logits = np.array({np.asarray(logits).tolist()})\n{call}" if np.size(logits) <= 60 else ""
+    assert_tokens_drawn(found, np.tile(shares_of(logits, temperature), (count, 1)), call, example)
 
 
 def one_likely(n_vocab, place, temperature, odds=2):
@@ -756,7 +758,7 @@ class TestSampleNext:
 
     @check(points=0.25, visible=True, after="test_the_example")
     def test_same_again(self, student):
-        """the same seed gives the same tokens, because all that is random comes from `rng`"""
+        """the same seed gives the same tokens"""
         found = student.probe(AGAIN, "sample_next", np.zeros(9), 1.0, Rng(8), 20)
         call = "a second series of 20 draws with the same seed"
         assert_matches(found, "the same tokens", call=call)
@@ -885,7 +887,9 @@ def counted(student, tokens, n_new, model):
     found = student.probe(COUNTED, "generate", tokens, n_new, model, 0, Rng(0), least, plain // 3)
     right = greedy(tuple(np.asarray(tokens).tolist()), n_new, model)
     call = f"generate(tokens, {n_new}, model, 0, rng)"
-    assert_matches(found, {"text": right, "multiply-adds": multiply_adds.FEW}, call=call, tokens=tokens)
+    assert_matches(found["text"], right, call=call, tokens=tokens)
+    work = f"the number of multiply-adds in {call}"
+    assert_matches(found["multiply-adds"], multiply_adds.FEW, call=work, tokens=tokens)
 
 
 def greedy(tokens, n_new, model):
@@ -1015,12 +1019,12 @@ class TestGenerate:
         for temperature, ending, low, high, count in cases:
             n_new = len(ending)
             asked = np.array([0]), n_new, model, temperature, Rng(5), count, ending, low, high
-            call = f"the frequency of {ending} after [0] in {count} texts of generate(np.array([0]), {n_new}, model, {temperature:g}, rng)"
+            call = f"the frequency of {ending} after [0] among {count} texts of generate(np.array([0]), {n_new}, model, {temperature:g}, rng)"
             assert_matches(student.probe(SHARE_OF_TEXTS, "generate", *asked), AS_EXPECTED, call=call, model=model)
 
     @check(points=0.25, visible=True, after="test_temperature")
     def test_same_again(self, student):
-        """the same seed gives the same text, because all that is random comes from `rng`"""
+        """the same seed gives the same text"""
         model = some_model(814, 5, 2, 1, 1, 1, 1, 1)
         found = student.probe(SAME_TEXT, "generate", np.array([1, 0]), 5, model, 2.0, Rng(6), 3)
         call = "a second series of 3 texts with the same seeds"

@@ -49,7 +49,9 @@ def vary_calls(calls: Sequence[Call], number: int) -> list[Call]:
 
 def _changed(call: Call, chance: random.Random) -> Call:
     if not is_script(call):
-        return dataclasses.replace(call, args=_in_one(call.args, chance))
+        place = chance.randrange(len(call.args)) if call.args else -1
+        args = tuple(_other(value, chance) if i == place else value for i, value in enumerate(call.args))
+        return dataclasses.replace(call, args=args)
     steps, *rest = call.args
     # Change method arguments only, not the method or its object.
     places = [i for i, step in enumerate(steps) if any(kind == "v" for kind, _ in step[3])]
@@ -59,11 +61,6 @@ def _changed(call: Call, chance: random.Random) -> Call:
         given = [(kind, _other(value, chance) if kind == "v" else value) for kind, value in given]
         steps[place] = (do, on, name, given, *more)
     return dataclasses.replace(call, args=(steps, *rest))
-
-
-def _in_one(values: Sequence[Any], chance: random.Random) -> tuple[Any, ...]:
-    place = chance.randrange(len(values)) if values else -1
-    return tuple(_other(value, chance) if i == place else value for i, value in enumerate(values))
 
 
 def _other(value: Any, chance: random.Random) -> Any:
@@ -108,7 +105,7 @@ def _other_items(items: list[Any], chance: random.Random) -> list[Any]:
 _SECONDS = 1.0  # seconds of processor time for one call of a mutant
 _BY_HEART = 5  # how many visible answers are tried as the answer to every call
 _KIND_SETS = 6  # the maximum number of draws for category checks and for plots, which are slow
-_KIND_DRAWS = 3  # a category mutant counts only if it is wrong for each of this many draws
+_KIND_DRAWS = 3  # in how many draws a category mutant must be wrong
 _MORE_DRAWS = 6  # the maximum number of draws in which a surviving mutant is compared with the reference
 _ENOUGH_EQUAL = 1000  # the comparison ends once this many calls have equal answers
 
@@ -299,16 +296,13 @@ class MeasuredExercise:
         reference = self.checks.references[self.spec.name]
         total, survivors = 0, []
         for mutant in category_mutants(self.spec.takes, reference, self.spec.name):
-            if self._differs(mutant):
+            # A mutant counts only if it is wrong in each of several draws, not in a single draw by chance.
+            other = self._with(mutant.function)
+            if not any(self._alike_on(n, other, mutant.affects) for n in range(_KIND_DRAWS)):
                 total += 1
                 if not model.is_detected(mutant.function):
                     survivors.append(mutant.label)
         return dataclasses.replace(kinds, mutants=total, survivors=tuple(survivors)), faults
-
-    def _differs(self, mutant: Mutant) -> bool:
-        """Return whether a category mutant is wrong in each of several draws, not in a single draw by chance."""
-        other = self._with(mutant.function)
-        return not any(self._alike_on(n, other, mutant.affects) for n in range(_KIND_DRAWS))
 
     def _with_mutants(self, result: ExerciseAudit) -> ExerciseAudit:
         killers: dict[str, int] = dict.fromkeys((c.name for c in self.spec.checks), 0)

@@ -188,8 +188,10 @@ def _all_different(contract: Contract) -> InputCategory:
 def _batches(contract: Contract) -> Iterator[InputCategory]:
     if not contract.has_batch():
         return
+    shapes = [a.shape for a in contract.leaves().values() if isinstance(a, ShapedArgument)]
     for count, phrase in enumerate(["no batch axis", "one batch axis", "two batch axes", "three batch axes"]):
-        yield _batch(count, phrase)
+        axes = f"{count + 1} ax{'e' if count else 'i'}s"  # a single array of any shape is no batch
+        yield _batch(count, phrase, axes if len(shapes) == 1 and len(shapes[0]) == 2 else phrase)
     yield InputCategory(
         "batch: of 1",
         "a batch axis of length 1",
@@ -219,14 +221,14 @@ def _as_long_as_the_batch(path: Path, own: list[str]) -> InputCategory:
     return InputCategory(*words, matches, configure, slot="sizes", exclusive=True, optional=True)
 
 
-def _batch(count: int, phrase: str) -> InputCategory:
+def _batch(count: int, name: str, phrase: str) -> InputCategory:
     def matches(call: BoundCall) -> bool:
         return call.batch is not None and len(call.batch) == count
 
     def configure(request: DrawRequest, rng: np.random.Generator) -> None:
         request.batch = tuple(map(int, rng.permutation([2, 3, 2])[:count]))
 
-    return InputCategory(f"batch: {phrase}", phrase, matches, configure, slot="batch")
+    return InputCategory(f"batch: {name}", phrase, matches, configure, slot="batch")
 
 
 _ORDERS = (

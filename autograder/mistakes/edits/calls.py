@@ -85,7 +85,7 @@ def without_the_call(node: ast.expr, _scope: Scope) -> Iterator[Change]:
         return
     called = call_of(node)
     name, method = called or ("", False)
-    kind = "transpose" if name in _SWAPS else "extra"
+    kind = "transpose" if name in _SWAPS else "dtype" if name == "astype" else "extra"
     drops = name not in _SHAPE_ONLY
     if method and isinstance(node.func, ast.Attribute):
         drops_method = drops and not isinstance(node.func.value, ast.Attribute)

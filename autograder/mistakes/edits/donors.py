@@ -111,7 +111,8 @@ class Donor:
         most = max(least, min(_MAX_SIZE, int(_SHARE * size)))
         found: dict[str, DonorExpression] = {}
         for node in (n for statement in self._function.body for n in ast.walk(statement)):
-            if not isinstance(node, ast.expr) or isinstance(node, ast.Name | ast.Slice | ast.Starred):
+            appends = getattr(getattr(node, "func", None), "attr", "") == "append"  # which returns None
+            if appends or not isinstance(node, ast.expr) or isinstance(node, ast.Name | ast.Slice | ast.Starred):
                 continue
             if isinstance(node, ast.Constant) and not isinstance(node.value, int | float):
                 continue

@@ -137,7 +137,8 @@ _MUTATED_COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
 def other_operator(node: ast.expr, _scope: Scope) -> Iterator[Change]:
     """Use another operator, or swap the operands."""
     if isinstance(node, ast.BinOp):
-        family = _BITS if isinstance(node.op, _BITS) else (*_ARITHMETIC, ast.Mod)
+        rest = () if _number(node.right) == 1 else (ast.Mod,)  # ``n % 1`` is 0, which corrects a sum only by accident
+        family = _BITS if isinstance(node.op, _BITS) else (*_ARITHMETIC, *rest)
         for other in family:
             if not isinstance(node.op, other):
                 near = (other, type(node.op)) in _NEAR or (type(node.op), other) in _NEAR
@@ -147,6 +148,9 @@ def other_operator(node: ast.expr, _scope: Scope) -> Iterator[Change]:
         if not isinstance(node.op, ast.Add | ast.Mult):
             swaps = isinstance(node.op, ast.Sub | ast.Div | ast.MatMult | ast.Pow | ast.FloorDiv)
             yield Change(ast.BinOp(node.right, node.op, node.left), "order", 1.0, (2,) if swaps else ())
+    elif isinstance(node, ast.BoolOp) and len(node.values) == 2:  # ``and`` and ``or`` do not work on arrays
+        op = ast.BitAnd() if isinstance(node.op, ast.And) else ast.BitOr()
+        yield Change(ast.BinOp(node.values[0], op, node.values[1]), "operator", 1.0)
 
 
 @operator
@@ -261,6 +265,7 @@ def other_number(node: ast.expr, scope: Scope) -> Iterator[Change]:
     near: list[float] = [value + 1, value - 1, -value, 0, 1, -1, -2, 2]
     if isinstance(value, float) and not value.is_integer():
         near = [value * 10, value / 10, -value, 1.0 / value, value / 2, value * 2, 0.0, 1.0, value**2, value + 1]
+        near += [1e-12] * (abs(value) < 0.01)
     elif isinstance(value, float) or 2 < abs(value) < _MAX_HALVED:
         near += [value * 2, value / 2, value * 10, -(10.0**9), float("inf"), 1.0 / value if value else 0.5, 0.5]
     else:

@@ -143,8 +143,16 @@ def _first_of(combined: _Combined, survive: Survive, validate: Validate, deadlin
     """Try the groups of variants in ``combined`` in order. Return the valid variants of the first group that has any."""
     for variants in combined:
         if deadline.remaining and (found := _validated(variants(), survive, validate, deadline)):
-            return found
+            return [_without_needless_edits(one, validate) for one in found]
     return []
+
+
+def _without_needless_edits(variant: Variant, validate: Validate) -> Variant:
+    """Return ``variant`` without the repeated edits that are not needed. They change what looks like the slip in another line."""
+    for edit in variant.edits if len(variant.edits) > 2 else ():
+        rest = Variant(tuple(one for one in variant.edits if one is not edit))
+        variant = rest if validate(rest) else variant
+    return variant
 
 
 def _validated(
@@ -184,7 +192,8 @@ def _located(valid: list[Variant]) -> Located | None:
         return None
     kinds = {c.kind for c in valid}
     places = tuple(sorted({place for c in valid for place in c.places}))
-    return Located(places, kinds.pop() if len(kinds) == 1 else "", len(valid[0].edits), tuple(valid))
+    edits = len(best.edits) if len(valid) == 1 else 1  # of several lines, a change in any one is enough
+    return Located(places, kinds.pop() if len(kinds) == 1 else "", edits, tuple(valid))
 
 
 def _repeated_edits(ones: Sequence[Variant]) -> Iterator[Variant]:

@@ -72,7 +72,7 @@ def test_the_audit_shows_the_matrix_and_names_a_hole(declared):
         ),
         ("return (c if c.max() > -1000 else 0 * c) + 273.15", "With all of celsius below -1000: "),
         ("return c.ravel('K').reshape(c.shape) + 273.15", "With celsius not contiguous in memory"),
-        ("return c * (c.ndim < 4) + 273.15", "With three batch axes: "),
+        ("return c * (c.ndim < 4) + 273.15", "With 4 axes: "),
         ("return np.where(c == 0, 1, c) + 273.15", "With only zeros in celsius: "),
         ("return c - 273.15", "At index "),  # wrong in every category, so none is named
         ("return np.where(np.abs(c * 1e3 % 1) < 0.01, 0, c) + 273.15", "At index "),  # wrong for a few numbers

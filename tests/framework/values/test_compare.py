@@ -187,8 +187,8 @@ def test_long_arrays_are_shown_from_the_first_entry_beyond_tolerance_on():
     found[0, 0] = 7
     assert shown(found, right)[0] == "an array of shape (2, 200) that starts with [7, 1, 2, 3, …]"
     found[1, 199] = np.nan
-    assert shown(found, right)[0] == "an array of shape (2, 200) with [nan] from index [1, 199] on"
-    assert shown({"a": found[1]}, {"a": right[1]})[0] == "an array of shape (200,) with [nan] from index [199] on"
+    assert shown(found, right)[0] == "an array of shape (2, 200) with nan at index [1, 199]"
+    assert shown({"a": found[1]}, {"a": right[1]})[0] == "an array of shape (200,) with nan at index [199]"
 
 
 def test_two_boolean_arrays_never_look_equal():
@@ -197,8 +197,8 @@ def test_two_boolean_arrays_never_look_equal():
     found = right.copy()
     found[7, 8] = True
     assert shown(found, right) == (
-        "an array of shape (9, 9) with [True] from index [7, 8] on",
-        "an array of shape (9, 9) with [False] from index [7, 8] on",
+        "an array of shape (9, 9) with True at index [7, 8]",
+        "an array of shape (9, 9) with False at index [7, 8]",
     )
 
 

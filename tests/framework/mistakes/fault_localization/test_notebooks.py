@@ -108,7 +108,7 @@ def test_two_lines_or_two_edits_are_said_as_what_they_are():
     either = location_text(replace(exercise, located=LocatedMistake("f", (3, 5))))
     assert either == "A change in line 3 or in line 5 of your cell makes all checks pass."
     both = location_text(replace(exercise, located=LocatedMistake("cell 7", (2,), "number", 2)))
-    assert both == "Two changes in line 2 of cell 7 make all checks pass: look at the number, and whether it is needed."
+    assert both == "Two changes in line 2 of cell 7 make all checks pass: look at the number."
     three = location_text(replace(exercise, located=LocatedMistake("f", (2, 3), "", 3)))
     assert three == "Several changes in lines 2 and 3 of your cell make all checks pass."
 
