@@ -141,6 +141,7 @@ def query_gradient(q: np.ndarray, K: np.ndarray, V: np.ndarray, g: np.ndarray) -
 
     You may assume that all numbers in K, V and g are between -100 and 100, and all scaled scores between
     -10 000 and 10 000. q and g are never the same array. (Only a picture goes up to d_k = 2048.)
+    A gradient that numerical_gradient measures is accepted too, although it is less exact.
     """
     root = np.sqrt(len(q))
     weights = softmax(K @ q / root)
