@@ -84,10 +84,9 @@ def _turned_round(left: str, right: str, shapes: Mapping[str, Shape]) -> str:
     name = right.removesuffix(".T")
     if name == right or len(shapes[name]) < 3 or left not in shapes or shapes[left][-1:] != shapes[name][-1:]:
         return ""
-    return (
-        f"`.T` reverses all the axes of `{name}`: {shapes[name]} becomes {shapes[name][::-1]}. "
-        "The sizes would fit if only the last two were swapped."
-    )
+    shape = shapes[name]
+    now = f"{shape} becomes {shape[::-1]}" if shape != shape[::-1] else f"{shape} stays, but its axes change places"
+    return f"`.T` reverses all the axes of `{name}`: {now}. The sizes would fit if only the last two were swapped."
 
 
 # A product of two names, each with or without ``.T``. The text before it is an operator with lower precedence than ``@``, an

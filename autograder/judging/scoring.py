@@ -99,7 +99,8 @@ class Scorer:
                 status = "error"
             if failure.kind != "changed" and conversation.latest is not None and conversation.latest[1].changed:
                 # The changed input may be the reason why the check failed.
-                reason = sanitize(f"{conversation.changed_failure(*conversation.latest).reason} {reason}", MAX_SAID)
+                changed, also = conversation.changed_failure(*conversation.latest).reason, "The result is wrong, too."
+                reason = sanitize(f"{changed} {reason if status == 'error' else f'{also} {reason}'}", MAX_SAID)
         message = f"{reason}\n{example}" if example else (reason or f"This check fails: {check.title}.")
         return CheckResult(
             check.name, check.title, status, message, check.visible, check.points, reason=reason, example=example

@@ -108,7 +108,7 @@ def test_a_line_of_another_cell_is_reported_with_the_line_that_calls_it():
     assert text.endswith("It happened in the line `e = x.max()`, called from your line `w = softmax(x)`.")
 
 
-ARRAYS = {"Q": (2, 3), "K": (4, 3), "V": (4, 5), "B": (7, 2, 3), "C": (7, 4, 3), "v": (5,), "x": (2, 3)}
+ARRAYS = {"Q": (2, 3), "K": (4, 3), "V": (4, 5), "B": (7, 2, 3), "C": (7, 4, 3), "v": (5,), "x": (2, 3), "D": (3, 7, 3), "E": (3, 2, 3)}
 
 
 @pytest.mark.parametrize(
@@ -119,6 +119,7 @@ ARRAYS = {"Q": (2, 3), "K": (4, 3), "V": (4, 5), "B": (7, 2, 3), "C": (7, 4, 3),
         ("Q @ V", "Swapping axes or sides does not make them fit", "would fit"),
         ("K.T @ Q", "The sizes would fit with the two sides swapped.", "last two axes of `"),
         ("V @ K", "The sizes would fit with the last two axes of `V` swapped.", "of `K`"),
+        ("E @ D.T", "`.T` reverses all the axes of `D`: (3, 7, 3) stays, but its axes change places.", "becomes"),
         ("B @ C.T", "`.T` reverses all the axes of `C`: (7, 4, 3) becomes (3, 4, 7)", "last two axes of `C`"),
         ("Q @ v", "a vector's only axis), here of size 5. They must be equal. Here `Q` has shape (2, 3)", "exchange"),
         ("Q @ K[:, 1:]", "What does each of these two axes run over", "fit"),
