@@ -31,7 +31,7 @@ class EditKind(NamedTuple):
 KINDS = {
     "axis": EditKind("the axis", ("axis", "axes", "along")),
     "keepdims": EditKind("whether the axis is kept or dropped", ("keepdims", "keeps the axis")),
-    "transpose": EditKind("which axes are swapped, and whether they should be", ("transpos", "swap", ".T", "moveaxis")),
+    "transpose": EditKind("the order of the axes", ("transpos", "swap", ".T", "moveaxis")),
     "operator": EditKind("the operator", ("operator", "sign", "minus")),
     "comparison": EditKind("the comparison", ("compar", "<", ">", "strictly")),
     "order": EditKind("the order of the parts", ("order", "other way round")),

@@ -44,17 +44,14 @@ def product(left: str, right: str, line: str, shapes: Mapping[str, Shape]) -> st
 
 def fixed_axes(line: str, shapes: Mapping[str, Shape]) -> str:
     """Explain why ``transpose`` rejects its list of axes, and name the two swapped axes, counted from the end."""
-    text = f"`transpose` needs one entry for each axis of the array, but your list has a different length.{describe_shapes(shapes)}"
+    text = f"`transpose` needs one entry for each axis, no more and no fewer.{describe_shapes(shapes)}"
     listed = re.search(r"transpose\(\D*((?:\d+\s*,\s*)+\d+)\s*,?\s*\)", line)
     axes = [int(axis) for axis in listed[1].split(",")] if listed else []
     moved = [place for place, axis in enumerate(axes) if place != axis]
     if sorted(axes) != list(range(len(axes))) or len(moved) != 2:
         return f"{text} Which axes does the array have just before this line?"
     last, first = (place - len(axes) for place in reversed(moved))
-    return (
-        f"{text} Your list swaps the axes {last} and {first}, counted from the end. `swapaxes` swaps any two axes, no matter how "
-        "many come before them. If the array lacks one of these axes, fix that first."
-    )
+    return f"{text} You swap the axes {last} and {first}, counted from the end. `swapaxes` swaps any two axes of any array."
 
 
 def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
@@ -74,8 +71,8 @@ def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
         "with the two sides swapped": other[-1] == one[-2],
     }
     would = [how for how, fit in fits.items() if fit]
-    if not would:
-        return f"{ask} Swapping axes or sides does not make them fit."
+    if not would:  # another order may fit if ``.T`` reversed batch axes
+        return ask if ".T" in left + right else f"{ask} Swapping axes or sides does not make them fit."
     return f"The sizes would fit {', or '.join(would)}. {ask}"
 
 

@@ -141,7 +141,8 @@ def whole_number_division(A):
 @wrong
 def writes_into_the_rows(A):
     """The numbers are right, but your code writes the result into A, so A has changed. The caller may still need the
-    old numbers. `A /= …` and `A[i] = …` change the array itself, while `A / …` makes a new array."""
+    old numbers. `A /= …` and `A[i] = …` change the array itself, and so does writing into a view of it, such as a row
+    from `for row in A` or the slice `A[:]`. `A / …` and `A.copy()` make a new array."""
     A /= A.sum(axis=1, keepdims=True)
     return A
 
@@ -166,7 +167,8 @@ def sum_runs_on_through_the_table(X, Y):
 @wrong
 def keys_down_the_side(X, Y):
     """Every number is there, but rows and columns are swapped. Your table has a row for each row of Y. It should have a
-    row for each row of X, so that its shape is (n_q, n_k). Which array has to be on the left?"""
+    row for each row of X, so that its shape is (n_q, n_k). Which array has to come first: in `@` on the
+    left, in loops in the outer one?"""
     return Y @ X.T
 
 

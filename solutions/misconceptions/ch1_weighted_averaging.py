@@ -49,7 +49,7 @@ def adds_up_everything(weights, X):
 @wrong
 def weighs_the_columns(weights, X):
     """Your weights multiply the columns of X: the first weight multiplies the first entry of every row. That runs
-    without an error only if X is square, but weights belong to rows. How do shapes (n,) and (n, d) line up when NumPy
+    without an error if X is square, for example, but weights belong to rows. How do shapes (n,) and (n, d) line up when NumPy
     multiplies them? Which shape would make each weight multiply its own row?"""
     return (weights * X).sum(axis=0)
 
@@ -57,7 +57,7 @@ def weighs_the_columns(weights, X):
 @wrong
 def multiplies_from_the_wrong_side(weights, X):
     """Your answer combines the entries inside each row, with one result for each row of X. That runs without an error
-    only if X is square. Combine the rows instead. In a product of a matrix and a vector, which index is summed over if
+    if X is square. Combine the rows instead. In a product of a matrix and a vector, which index is summed over if
     the vector is on the left? And if it is on the right?"""
     return X @ weights
 
@@ -307,7 +307,7 @@ def one_sum_for_the_whole_array(x, axis=-1):
 @wrong
 def largest_size_subtracted(x, axis=-1):
     """You subtract the largest absolute value of each slice. If all its scores are far below 0, that makes them even
-    smaller: [-1000, -1001] becomes [-2000, -2001], and every exp is 0. Which score has to become 0?"""
+    smaller: [-1000, -1001] becomes [-2001, -2002], and every exp is 0. Which score has to become 0?"""
     e = np.exp(x - np.abs(x).max(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
 

@@ -160,7 +160,8 @@ def donor_operator(donors: Sequence[Donor], called: Sequence[Mapping[str, str]] 
         for expression, key, cost in expressions:
             if key not in seen:
                 seen.add(key)
-                kind = "number" if isinstance(expression, ast.Constant) else "expression"
+                numbers = isinstance(expression, ast.Constant) and isinstance(getattr(node, "value", None), int | float)
+                kind = "number" if numbers else "expression"
                 yield Change(expression, kind, 1.5 + cost)
         if isinstance(node, ast.Constant | ast.Starred):
             return

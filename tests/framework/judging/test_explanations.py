@@ -76,7 +76,7 @@ def raised(code):
         ("np.ones(3)[5]", "Axis 0 has 3 entries, counted from 0, so index 5 is past the end"),
         (
             "np.ones((2, 3)).transpose(0, 2, 1)",
-            "needs one entry for each axis of the array, but your list has a different length",
+            "needs one entry for each axis, no more and no fewer",
         ),
         ("np.ones(6).reshape(4, 2)", "The product of the sizes must be 6"),
         ("np.softmax(1)", "`numpy` has nothing called `softmax`"),
@@ -108,7 +108,17 @@ def test_a_line_of_another_cell_is_reported_with_the_line_that_calls_it():
     assert text.endswith("It happened in the line `e = x.max()`, called from your line `w = softmax(x)`.")
 
 
-ARRAYS = {"Q": (2, 3), "K": (4, 3), "V": (4, 5), "B": (7, 2, 3), "C": (7, 4, 3), "v": (5,), "x": (2, 3), "D": (3, 7, 3), "E": (3, 2, 3)}
+ARRAYS = {
+    "Q": (2, 3),
+    "K": (4, 3),
+    "V": (4, 5),
+    "B": (7, 2, 3),
+    "C": (7, 4, 3),
+    "v": (5,),
+    "x": (2, 3),
+    "D": (3, 7, 3),
+    "E": (3, 2, 3),
+}
 
 
 @pytest.mark.parametrize(
@@ -120,14 +130,15 @@ ARRAYS = {"Q": (2, 3), "K": (4, 3), "V": (4, 5), "B": (7, 2, 3), "C": (7, 4, 3),
         ("K.T @ Q", "The sizes would fit with the two sides swapped.", "last two axes of `"),
         ("V @ K", "The sizes would fit with the last two axes of `V` swapped.", "of `K`"),
         ("E @ D.T", "`.T` reverses all the axes of `D`: (3, 7, 3) stays, but its axes change places.", "becomes"),
+        ("C.T @ x", "What does each of these two axes run over", "Swapping"),
         ("B @ C.T", "`.T` reverses all the axes of `C`: (7, 4, 3) becomes (3, 4, 7)", "last two axes of `C`"),
         ("Q @ v", "a vector's only axis), here of size 5. They must be equal. Here `Q` has shape (2, 3)", "exchange"),
         ("Q @ K[:, 1:]", "What does each of these two axes run over", "fit"),
         ("x / x.sum(axis=1)", "Without `keepdims=True`, a sum or a maximum drops its axis.", ""),
         ("Q * K", "Which axis of the first array should match which axis of the second?", "drops"),
         ("x / x.sum(axis=0, keepdims=True)[:, :2]", "Which axis of the first array should match", "drops"),
-        ("Q.transpose(0, 2, 1)", "swaps the axes -1 and -2, counted from the end", ""),
-        ("B.transpose(0, 2, 1, 3)", "swaps the axes -2 and -3, counted from the end", ""),
+        ("Q.transpose(0, 2, 1)", "swap the axes -1 and -2, counted from the end", ""),
+        ("B.transpose(0, 2, 1, 3)", "swap the axes -2 and -3, counted from the end", ""),
         ("B.transpose(2, 0, 1, 3)", "Which axes does the array have just before this line?", "from the end"),
         ("x - max(x)", "Python's own `max` compares whole arrays here", ".any()"),
         ("v if v == None else 0", "Write `is None` or `is not None`.", ".any()"),
