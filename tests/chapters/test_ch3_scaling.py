@@ -452,12 +452,12 @@ class TestNumericalGradient:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_one_entry_at_a_time(self, agrees):
-        """if entries have different roles, each is moved by itself"""
+        """a vector whose entries have different roles: each is moved by itself"""
         agrees.numerical_gradient(FIRST_AND_LAST, np.array([3.0, -1.0, 2.0, 0.5]), eps=0.5)
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_step_of_its_own(self, agrees):
-        """the default step is small enough for waves"""
+        """waves, with the default step"""
         agrees.numerical_gradient(WAVES, np.array([0.5, 2.0, -1.0]))
 
     @check(points=0.5, after="test_small_example")

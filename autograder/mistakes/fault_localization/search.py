@@ -185,6 +185,8 @@ def _validated(
 
 def _located(valid: list[Variant]) -> Located | None:
     best = valid[0]
+    if len(best.places) == 1 < len(best.edits):
+        valid = [best]  # two changes in another line may be enough too, but a sentence cannot say so
     most = MAX_PLACES if len(best.places) == 1 else 1  # if two lines are wrong, the pair must be unique
     if len(valid) > most:
         valid = [c for c in valid if c.cost <= best.cost]
@@ -192,8 +194,7 @@ def _located(valid: list[Variant]) -> Located | None:
         return None
     kinds = {c.kind for c in valid}
     places = tuple(sorted({place for c in valid for place in c.places}))
-    edits = len(best.edits) if len(valid) == 1 else 1  # of several lines, a change in any one is enough
-    return Located(places, kinds.pop() if len(kinds) == 1 else "", edits, tuple(valid))
+    return Located(places, kinds.pop() if len(kinds) == 1 else "", len(best.edits), tuple(valid))
 
 
 def _repeated_edits(ones: Sequence[Variant]) -> Iterator[Variant]:
