@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from autograder.base.foreign import Json, Value
-from autograder.sandbox.guest.wire import Decoder, Encoder
+from autograder.sandbox.guest.wire import Decoder, Encoder, in_layout, layout_of
 from autograder.sandbox.guest.wire_limits import MAX_INT_BITS, WireError
 from autograder.sandbox.guest.wire_plain import Iterated, UnserializableKeyError, decode_keys, encode_key
 from autograder.sandbox.guest.wire_tables import from_parts, to_parts
@@ -144,6 +144,7 @@ def _encode_array(array: np.ndarray) -> dict[str, Json]:
     if (cycle := _cycle(array)) is not None:
         return {"cycle": _converted(cycle.tolist(), float, _encode_float), **form}
     pairs = np.stack([array.real, array.imag], axis=-1) if array.dtype.kind == "c" else array
+    form |= {"order": layout_of(array)} if layout_of(array) else {}
     return {"array": _converted(pairs.tolist(), float, _encode_float), **form}
 
 
@@ -172,7 +173,8 @@ def _decode_array(data: dict[str, Json]) -> np.ndarray:
     if dtype.kind == "c":
         pairs = np.array(_converted(data["array"], str, _decode_float), dtype=np.float64).reshape(*shape, 2)
         return pairs.view(np.complex128)[..., 0].astype(dtype)
-    return np.array(_converted(data["array"], str, _decode_float), dtype=dtype).reshape(shape)
+    array = np.array(_converted(data["array"], str, _decode_float), dtype=dtype).reshape(shape)
+    return in_layout(array, data["order"]) if "order" in data else array
 
 
 def _decode_cycle(data: dict[str, Json]) -> np.ndarray:

@@ -409,9 +409,9 @@ def by_another_future(attend, X):
     return np.all(same)
 
 
-@right
+@right.worth_reading
 def by_finite_differences(attend, X):
-    """The derivative of each earlier row with respect to each later number."""
+    """The derivative of each earlier row with respect to each later number: even a very small leak has a slope."""
     eps = 1e-5
     for j in range(len(X)):
         for a in range(X.shape[1]):

@@ -164,8 +164,7 @@ def _exchanged(one: ast.stmt, other: ast.stmt, text: Text) -> Iterator[Edit]:
     between = text.between(spans[0][1], spans[1][0])
     new = f"{text.of(other)}{between}{text.of(one)}"
     if isinstance(one, ast.Assign | ast.AugAssign | ast.Expr | ast.If | ast.For):
-        line = text.line(one if hasattr(other, "body") else other)  # a single line is moved rather than a whole block
-        yield Edit(spans[0][0], spans[1][1], new, line, "lines", 1.3)
+        yield Edit(spans[0][0], spans[1][1], new, text.line(one if hasattr(other, "body") else other), "lines", 1.3)
 
 
 def _into_the_loop(one: ast.stmt, loop: ast.stmt, text: Text) -> Iterator[Edit]:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from autograder.judging.functions import FunctionSession, FunctionSubject
+from autograder.sandbox.guest.wire import layout_of
 from autograder.sandbox.protocol import Answer, Call, Opaque, Rng, Source
 from autograder.student.examples import ExamplesError, load_examples, parse_examples, replay
 from autograder.values import decode_value, encode_value
@@ -34,7 +35,7 @@ VALUES = [
     np.resize([1.5, np.nan, -0.0], (700, 2)), np.resize([True, False], 1001), np.append(np.zeros(2000), -0.0),
     np.array([1, -2], dtype=np.int64), np.array([1 + 2j, complex(np.nan, np.inf)]), np.array(2.5), np.zeros((0, 3)),
     3, 0.1, float("inf"), 1 + 2j, True, "text", None, (np.ones(2), [1.0, (2,)]), {"weights": {"W_Q": np.eye(2)}, "h": 3},
-    Source("def f(x):\n    return x", "f"), Rng(7), Opaque("Axes"),
+    Source("def f(x):\n    return x", "f"), Rng(7), Opaque("Axes"), np.arange(6.0).reshape(2, 3).T, np.arange(9)[::-2],
 ]  # fmt: skip
 
 
@@ -74,7 +75,7 @@ class TestValues:
         back = decode_value(json.loads(json.dumps(encode_value(value), allow_nan=False)))
         assert type(back) is type(value)
         if isinstance(value, np.ndarray):
-            assert (back.dtype, back.shape) == (value.dtype, value.shape)
+            assert (back.dtype, back.shape, layout_of(back)) == (value.dtype, value.shape, layout_of(value))
         np.testing.assert_equal(back, value)
 
     @pytest.mark.parametrize("number", [np.float32(0.5), np.float64(0.5), np.longdouble(0.5)])
