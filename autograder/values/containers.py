@@ -290,7 +290,7 @@ class MappingFamily(Container):
 
     def pairs(self, found: Value, expected: Value) -> Iterator[tuple[Value, Value, str]]:
         for key, right in expected.items():
-            yield found[key], right, f"The entry {key!r}"
+            yield found[key], right, f"Entry {key!r}"
 
     def parts(self, value: Value) -> Collection[Value]:
         return value.values()  # type: ignore[no-any-return]
@@ -303,10 +303,10 @@ class MappingFamily(Container):
 
     def paste(self, name: str, value: Value) -> str:
         if any(isinstance(part, np.ndarray | dict) for part in value.values()):
-            parts = ", ".join(
-                f"{k!r}: {paste('', v).removeprefix(' = ').removeprefix(' is ')}" for k, v in value.items()
-            )
-            return f"{name} = {{{parts}}}"
+            # A second line, about an array's order in memory, has no place inside a dictionary.
+            texts = {k: paste("", v).partition("\n")[0] for k, v in value.items()}
+            parts = [f"{k!r}: {t[3:] if t.startswith(' = ') else f'({t[4:]})'}" for k, t in texts.items()]
+            return f"{name} = {{{', '.join(parts)}}}"
         return paste_container(name, value, "dictionary")
 
     def label(self, value: Value, other: Value) -> str:

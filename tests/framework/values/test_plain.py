@@ -165,6 +165,12 @@ def test_a_pasted_array_has_the_same_order_in_memory(layout):
 def test_long_values_are_described_and_shown_where_they_differ():
     """A value that is too long to paste is described. If long values differ, only one item of a list or a few characters of a string are shown."""
     assert paste("x", "ab" * 300) == f"x is a string of 600 characters that starts with '{'ab' * 30}'…"
+    model = {"W": np.eye(2)[::-1], "blocks": ["b"] * 300, "h": 2}
+    start = "['b', 'b', 'b', 'b', 'b', 'b', 'b', 'b', 'b', 'b', 'b', 'b',…"
+    assert (
+        paste("m", model)
+        == f"m = {{'W': np.array([[0.0, 1.0], [1.0, 0.0]]), 'blocks': (a list of 300 items that starts with {start}), 'h': 2}}"
+    )
     assert paste("x", list(range(300))).startswith("x is a list of 300 items that starts with [0, 1, 2,")
     right = {n: [n] for n in range(100)}
     finding = matches({**right, 50: [51]}, right)

@@ -82,7 +82,7 @@ OTHER = {
     "It is a Series of 3 values instead of a single number.": (MEANS, 3.0, {}),
     "It is a missing value instead of 3.": (pd.NA, 3.0, {}),
     "It is 2024-05-02 instead of 2024-05-01.": (pd.Timestamp("2024-05-02"), pd.Timestamp("2024-05-01"), {}),
-    "The entry 'a' differs: in row 1, column 'mean', there is 2.5 instead of 2.": ({"a": put(TABLE, 1, "mean", 2.5)}, {"a": TABLE}, {}),
+    "Entry 'a' differs: in row 1, column 'mean', there is 2.5 instead of 2.": ({"a": put(TABLE, 1, "mean", 2.5)}, {"a": TABLE}, {}),
     "At position 1, there is 2 instead of 3.": (pd.Index([1, 2]), pd.Index([1, 3]), {}),
     "The function returned None. Does it end in a `return`? (`print` shows a value but returns nothing. A function that changes its argument, such as `list.append`, returns None too.)": (None, TABLE, {}),
 }  # fmt: skip
