@@ -152,6 +152,40 @@ def the_theory_alone(d_k, n_samples, rng):
 
 
 @wrong
+def squares_never_divided(d_k, n_samples, rng):
+    """You add up the squared distances of the scores from their mean, but never divide the sum. So twice as many samples
+    give an answer about twice as large. By what do you divide to get the mean of the squares?"""
+    q, k = _pairs(d_k, n_samples, rng)
+    return (q * k).sum(axis=-1).var() * n_samples
+
+
+@wrong
+def mean_distance(d_k, n_samples, rng):
+    """You return the mean distance of the scores from their mean. The variance is the mean of the squared distances, so
+    that large distances count more. Where does your code square them?"""
+    q, k = _pairs(d_k, n_samples, rng)
+    scores = (q * k).sum(axis=-1)
+    return np.abs(scores - scores.mean()).mean()
+
+
+@wrong
+def a_single_score_is_left(d_k, n_samples, rng):
+    """Your answer is 0 each time, as if there were only one score: a single number has no spread. Are all the scores
+    still there when you compute their variance? A list that is created inside a loop is empty again in each round."""
+    q, k = _pairs(d_k, n_samples, rng)
+    return (q[-1:] * k[-1:]).sum(axis=-1).var()
+
+
+@wrong
+def mean_of_squares_subtracted(d_k, n_samples, rng):
+    """Your answer is negative, but a variance never is. You subtract the mean of the squares from the square of the mean.
+    Which of the two is the larger one?"""
+    q, k = _pairs(d_k, n_samples, rng)
+    scores = (q * k).sum(axis=-1)
+    return scores.mean() ** 2 - (scores**2).mean()
+
+
+@wrong
 def mean_of_the_scores(d_k, n_samples, rng):
     """You return the mean of the scores. The mean is near 0 for every d_k, because scores above and below zero cancel.
     Which number says how far the scores are from their mean?"""
