@@ -81,8 +81,8 @@ def _turned_round(left: str, right: str, shapes: Mapping[str, Shape]) -> str:
     name = right.removesuffix(".T")
     if name == right or len(shapes[name]) < 3 or left not in shapes or shapes[left][-1:] != shapes[name][-1:]:
         return ""
-    shape = shapes[name]
-    now = f"{shape} becomes {shape[::-1]}" if shape != shape[::-1] else f"{shape} stays, but its axes change places"
+    shape, back = shapes[name], shapes[name][::-1]
+    now = f"{shape} becomes {back}" if shape != back else f"the shape stays {shape}, but the axes change places"
     return f"`.T` reverses all the axes of `{name}`: {now}. The sizes would fit if only the last two were swapped."
 
 

@@ -44,7 +44,8 @@ def attention(keys, mixed):
 
 CAUSAL_ATTENTION = attention("X[: i + 1]", "e[:, None] * X[: i + 1]")
 MASKED_ATTENTION = attend(
-    "e = np.exp(np.where(np.tri(len(X)) > 0, np.clip(X, -9, 9) @ np.clip(X, -9, 9).T / X.shape[1], -np.inf))",
+    "limited = np.clip(X, -9, 9)",
+    "e = np.where(np.tri(len(X)) > 0, np.exp(limited @ limited.T / X.shape[1]), 0.0)",
     "return e @ X / e.sum(axis=1, keepdims=True)",
 )
 RUNNING_SUM = attend("return np.cumsum(X, axis=0)")

@@ -204,7 +204,7 @@ def _inert(text: str) -> str:
 
 
 def _ensure_assignment(gradebook: Any, course: Course, chapter: str, config: Config, db_url: str) -> None:
-    """Enter the chapter as ``nbgrader generate_assignment`` does, if that command has not been run to its end.
+    """Enter the chapter as ``nbgrader generate_assignment`` does, if that command was not run or did not finish.
 
     nbgrader enters a chapter in many transactions, its source cells last. If a process is killed between them, cells are missing.
     """

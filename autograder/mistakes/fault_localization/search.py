@@ -148,7 +148,7 @@ def _first_of(combined: _Combined, survive: Survive, validate: Validate, deadlin
 
 
 def _without_needless_edits(variant: Variant, validate: Validate) -> Variant:
-    """Return ``variant`` without the repeated edits that are not needed. They change what looks like the slip in another line."""
+    """Return ``variant`` without the repeated edits that are not needed. The same text may be harmless in another line."""
     for edit in variant.edits if len(variant.edits) > 2 else ():
         rest = Variant(tuple(one for one in variant.edits if one is not edit))
         variant = rest if validate(rest) else variant
@@ -186,7 +186,7 @@ def _validated(
 def _located(valid: list[Variant]) -> Located | None:
     best = valid[0]
     if len(best.places) == 1 < len(best.edits):
-        valid = [best]  # two changes in another line may be enough too, but a sentence cannot say so
+        valid = [best]  # another line may do as well, but the message names only one
     most = MAX_PLACES if len(best.places) == 1 else 1  # if two lines are wrong, the pair must be unique
     if len(valid) > most:
         valid = [c for c in valid if c.cost <= best.cost]

@@ -129,7 +129,11 @@ ARRAYS = {
         ("Q @ V", "Swapping axes or sides does not make them fit", "would fit"),
         ("K.T @ Q", "The sizes would fit with the two sides swapped.", "last two axes of `"),
         ("V @ K", "The sizes would fit with the last two axes of `V` swapped.", "of `K`"),
-        ("E @ D.T", "`.T` reverses all the axes of `D`: (3, 7, 3) stays, but its axes change places.", "becomes"),
+        (
+            "E @ D.T",
+            "`.T` reverses all the axes of `D`: the shape stays (3, 7, 3), but the axes change places.",
+            "becomes",
+        ),
         ("C.T @ x", "What does each of these two axes run over", "Swapping"),
         ("B @ C.T", "`.T` reverses all the axes of `C`: (7, 4, 3) becomes (3, 4, 7)", "last two axes of `C`"),
         ("Q @ v", "a vector's only axis), here of size 5. They must be equal. Here `Q` has shape (2, 3)", "exchange"),
