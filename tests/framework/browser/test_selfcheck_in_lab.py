@@ -108,8 +108,11 @@ def test_the_button_tries_new_random_inputs(page, lab, lab_folder):
     set_theme(page, lab, "JupyterLab Dark")
     code = open_notebook(page, lab, f"clone/attention/{UNITS}/{UNITS}.ipynb")
     checked = code.filter(has_text="check(mean_kelvin)").first
-    for cell in code.all()[: 1 + code.all_inner_texts().index(checked.inner_text())]:
+    checked.wait_for(timeout=WAIT)
+    for cell in code.all():
         run(cell)
+        if "check(mean_kelvin)" in cell.locator(".cm-content").inner_text():
+            break
     assert serious(page, ".ag-card") == []
     reach(checked.get_by_role("button", name="Try new random inputs"))
     page.keyboard.press("Enter")
