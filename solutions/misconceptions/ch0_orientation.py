@@ -221,6 +221,15 @@ def cosine_and_nan_for_zeros(X, Y):
 
 
 @wrong
+def cosine_and_zero_for_zeros(X, Y):
+    """You divided by the norms of the rows, so none of your numbers is above 1. That is the cosine of the angle between
+    two rows. In a plain dot product the norm counts: for example, [1, 0] with [3, 0] gives 3, but with [1, 0] only
+    1."""
+    norms = np.linalg.norm(X, axis=1)[:, None] * np.linalg.norm(Y, axis=1)
+    return (X @ Y.T) / np.where(norms > 0, norms, 1)
+
+
+@wrong
 def distances(X, Y):
     """You computed the distance from each row of X to each row of Y. A distance is 0 for two equal rows and never
     negative, but the dot product of [1, 2] with itself is 5, for example. Multiply the entries in pairs and add up the

@@ -192,6 +192,13 @@ def best_score_starts_at_zero(q, K, V):
 
 
 @wrong
+def best_score_never_updated(q, K, V):
+    """You return the value of the last key whose score is above the first key's score, even if a key between the two has
+    a higher score. If you keep a "best score so far", when does it change?"""
+    return V[max(i for i, k in enumerate(K) if i == 0 or k @ q > K[0] @ q)]
+
+
+@wrong
 def only_an_exact_match(q, K, V):
     """You return a value only if some key equals the query, and zeros otherwise. A dictionary works like that. This
     lookup should take the best key, even if no key equals the query."""
@@ -327,6 +334,16 @@ def axis_ignored(x, axis=-1):
     up to 1. Do all your maxima and sums use `axis`?"""
     e = np.exp(x - x.max(axis=-1, keepdims=True))
     return e / e.sum(axis=-1, keepdims=True)
+
+
+@wrong
+def axis_moved_and_not_moved_back(x, axis=-1):
+    """If `axis` is not the last axis, your weights have the right values and the right shape, but stand in the wrong
+    places. You get the same result by moving `axis` to the end and then only calling `reshape` with the shape of `x`.
+    `reshape` keeps the order of the numbers. Which function moves the axis back?"""
+    moved = np.moveaxis(x, axis, -1)
+    e = np.exp(moved - moved.max(axis=-1, keepdims=True))
+    return (e / e.sum(axis=-1, keepdims=True)).reshape(x.shape)
 
 
 @wrong

@@ -56,10 +56,9 @@ def _with(node: ast.Call, **parts: object) -> ast.Call:
 @operator
 def other_function(node: ast.expr, scope: Scope) -> Iterator[Change]:
     """Call a related function, or another function of the notebook."""
-    called = call_of(node)
-    if called is None or not isinstance(node, ast.Call):
+    name, _method = call_of(node) or ("", False)
+    if not name or not isinstance(node, ast.Call):
         return
-    name, _method = called
     for other in _neighbors(name):
         if isinstance(node.func, ast.Attribute):
             func: ast.expr = ast.Attribute(node.func.value, other, ast.Load())
@@ -83,8 +82,7 @@ def without_the_call(node: ast.expr, _scope: Scope) -> Iterator[Change]:
     """Replace a call with one of its arguments, or with the object whose method is called."""
     if not isinstance(node, ast.Call):
         return
-    called = call_of(node)
-    name, method = called or ("", False)
+    name, method = call_of(node) or ("", False)
     kind = "transpose" if name in _SWAPS else "dtype" if name == "astype" else "extra"
     drops = name not in _SHAPE_ONLY
     if method and isinstance(node.func, ast.Attribute):
@@ -93,7 +91,7 @@ def without_the_call(node: ast.expr, _scope: Scope) -> Iterator[Change]:
         drops = drops and not drops_method
     for i, argument in enumerate(node.args[:3]):
         if not isinstance(argument, ast.Starred | ast.Constant):
-            cost = 1.0 + 0.3 * i + 0.3 * method if called else inf
+            cost = 1.0 + 0.3 * i + 0.3 * method if name else inf
             yield Change(argument, kind, cost, (2,) if drops and i == 0 else ())
 
 
@@ -106,13 +104,17 @@ def other_arguments(node: ast.expr, scope: Scope) -> Iterator[Change]:
     if not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
         return
     args = node.args
-    kind = "transpose" if (call_of(node) or ("",))[0] in _SWAPS else "order"
+    name = (call_of(node) or ("",))[0]
+    kind = "transpose" if name in _SWAPS else "order"
     for i in range(len(args)):
         for j in range(i + 1, len(args)):
             swapped = [*args]
             swapped[i], swapped[j] = args[j], args[i]
             near = j == i + 1
             yield Change(_with(node, args=swapped), kind, 1.0 if near else 1.2, (3,) if near else ())
+            if near and name == "reshape":  # which does not swap axes
+                axes = numeral(i - len(args)), numeral(j - len(args))
+                yield Change(scope.np("swapaxes", _with(node, args=swapped), *axes), "transpose", 1.2)
     if len(args) > 1:
         for i in range(len(args)):
             yield Change(_with(node, args=args[:i] + args[i + 1 :]), "extra", 1.3)
@@ -126,8 +128,7 @@ def other_keywords(node: ast.expr, scope: Scope) -> Iterator[Change]:
     """Use another axis, diagonal or data type, add or drop ``keepdims``, or drop another keyword."""
     if not isinstance(node, ast.Call):
         return
-    called = call_of(node)
-    name, method = called or ("", False)
+    name, method = call_of(node) or ("", False)
     given = {k.arg: i for i, k in enumerate(node.keywords) if k.arg}
 
     def replaced(**new: ast.expr) -> ast.Call:
@@ -137,14 +138,14 @@ def other_keywords(node: ast.expr, scope: Scope) -> Iterator[Change]:
     for i, keyword in enumerate(node.keywords):
         before, after = node.keywords[:i], node.keywords[i + 1 :]
         mutates = keyword.arg not in {"dtype", "initial"}
-        cost = 1.0 if called and keyword.arg else inf
+        cost = 1.0 if name and keyword.arg else inf
         kind = _KINDS.get(keyword.arg or "", "extra")
         yield Change(_with(node, keywords=[*before, *after]), kind, cost, (4, i) if mutates else ())
         if keyword.arg == "axis":  # a mutation leaves the keyword in its place
             for place, number in enumerate((0, -1, -2, None), 1):
                 other = [*before, ast.keyword("axis", numeral(number)), *after]
                 yield Change(_with(node, keywords=other), "axis", inf, (4, i, place))
-    if not called:
+    if not name:
         return
     if "axis" in given:
         for axis in (*scope.axes(), ast.Constant(None), *map(numeral, (2, -3))):
@@ -198,10 +199,9 @@ _TAKE_DTYPE = frozenset(
 @operator
 def missing_argument(node: ast.expr, scope: Scope) -> Iterator[Change]:
     """Pass an additional variable to a function."""
-    called = call_of(node)
-    if called is None or not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
+    name, _method = call_of(node) or ("", False)
+    if not name or not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
         return
-    name, _ = called
     if name in scope.functions or len(node.args) == 1:
         given = {name_of(a) for a in node.args}
         for variable in scope.variables:
