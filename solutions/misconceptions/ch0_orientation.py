@@ -141,8 +141,8 @@ def whole_number_division(A):
 @wrong
 def writes_into_the_rows(A):
     """The numbers are right, but your code writes the result into A, so A has changed. The caller may still need the
-    old numbers. `A /= …` and `A[i] = …` change the array itself, and so does writing into a view of it, such as a row
-    from `for row in A` or the slice `A[:]`. `A / …` and `A.copy()` make a new array."""
+    old numbers. `A /= …` and `A[i] = …` change the array itself. So does writing into `B` after `B = A`, or into a view,
+    such as a row from `for row in A` or the slice `A[:]`. `A / …` and `A.copy()` make a new array."""
     A /= A.sum(axis=1, keepdims=True)
     return A
 

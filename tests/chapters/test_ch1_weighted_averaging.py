@@ -309,7 +309,7 @@ class TestSoftmax:
     @check(points=0.5, after="test_each_row")
     @given(x=arrays_nd(max_dims=3), shift=floats(-50, 50), axis=integers(-3, 2), examples=5)
     def test_shift_invariance(self, student, reference, agrees, x, shift, axis):
-        """adding the same number to every score changes nothing"""
+        """adding the same number (at most 50) to every score changes nothing, along any axis"""
         axis %= x.ndim
         agrees.softmax(x, axis=axis)
         found = student.softmax(x + shift, axis=axis)
@@ -416,7 +416,7 @@ class TestSoftLookup:
         linked({"q": "d_k", "K": "n d_k", "V": "n d_v"}, elements=floats(-3, 3)), temperature=floats(0.2, 5), examples=5
     )
     def test_any_sizes_and_temperature(self, agrees, q, K, V, temperature):
-        """any number of keys, any sizes, any temperature"""
+        """any number of keys and any sizes, at ordinary temperatures"""
         agrees.soft_lookup(q, K, V, temperature=temperature)
 
     @check(points=0.25, after="test_small_example")

@@ -164,7 +164,7 @@ def _exchanged(one: ast.stmt, other: ast.stmt, text: Text) -> Iterator[Edit]:
     between = text.between(spans[0][1], spans[1][0])
     new = f"{text.of(other)}{between}{text.of(one)}"
     if isinstance(one, ast.Assign | ast.AugAssign | ast.Expr | ast.If | ast.For):
-        yield Edit(spans[0][0], spans[1][1], new, text.line(one if hasattr(other, "body") else other), "lines", 1.3)
+        yield Edit(spans[0][0], spans[1][1], new, text.line(one if hasattr(other, "body") else other), "place", 1.3)
 
 
 def _into_the_loop(one: ast.stmt, loop: ast.stmt, text: Text) -> Iterator[Edit]:
@@ -177,7 +177,7 @@ def _into_the_loop(one: ast.stmt, loop: ast.stmt, text: Text) -> Iterator[Edit]:
         return
     head = text.between(spans[1][0], spans[2][0])
     new = f"{head}{text.of(one)}\n{' ' * loop.body[0].col_offset}"
-    yield Edit(spans[0][0], spans[2][0], new, text.line(one), "lines", 1.0)
+    yield Edit(spans[0][0], spans[2][0], new, text.line(one), "place", 1.0)
 
 
 def _returns(statement: ast.Return, value: ast.expr, text: Text, scope: Scope) -> Iterator[Edit]:
@@ -212,7 +212,7 @@ def _end_of(body: Sequence[ast.stmt], inside: ast.stmt | None, text: Text) -> It
     moved = textwrap.indent(textwrap.dedent(" " * last.col_offset + text.of(last)), indent)
     early = isinstance(last, ast.Return)
     if not isinstance(inside, ast.If) or (early and len(body) > 1):  # otherwise the ``if`` would do nothing
-        yield Edit(*where, f"pass\n{moved}", text.line(last), "returned" if early else "lines", 1.0 if early else 1.4)
+        yield Edit(*where, f"pass\n{moved}", text.line(last), "returned" if early else "place", 1.0 if early else 1.4)
 
 
 def _copied_first(function: Function, text: Text) -> Iterator[Edit]:
