@@ -217,8 +217,7 @@ def missing_argument(node: ast.expr, scope: Scope) -> Iterator[Change]:
 @operator
 def other_buffer(node: ast.expr, scope: Scope) -> Iterator[Change]:
     """Give a new array the shape of one row of a parameter."""
-    called = call_of(node)
-    if called and called[0] in {"zeros_like", "ones_like", "empty_like"} and isinstance(node, ast.Call):
+    if (call_of(node) or ("",))[0] in {"zeros_like", "ones_like", "empty_like"} and isinstance(node, ast.Call):
         for name in scope.parameters:
             row = ast.Subscript(ast.Name(name, ast.Load()), numeral(0), ast.Load())
             yield Change(_with(node, args=[row]), "shape", 1.3)
