@@ -119,6 +119,15 @@ def products_averaged(d_k, n_samples, rng):
 
 
 @wrong
+def variance_of_single_products(d_k, n_samples, rng):
+    """Your answer is the variance of the single products of two entries, averaged over the d_k entries. So it is near 1
+    for every d_k. A score is the sum of all d_k products of a pair. Add them up first, then take the variance over the
+    pairs."""
+    q, k = _pairs(d_k, n_samples, rng)
+    return (q * k).var(axis=0).mean()
+
+
+@wrong
 def scaled_already(d_k, n_samples, rng):
     """Your answer is the right one divided by d_k, as if the scores were already divided by sqrt(d_k). So it is near 1
     for every d_k. That division solves the problem, and the next exercise is about it. Here you measure the problem:
@@ -747,6 +756,13 @@ def diagonal_only(p):
     """Your matrix has the right diagonal and zeros elsewhere. But if one score rises, all the other weights fall,
     because the sum of all the weights stays 1. So each column should add up to 0."""
     return np.diag(p * (1 - p))
+
+
+@wrong
+def equal_weights_on_the_diagonal(p):
+    """If two keys have equal weights, your matrix treats them like one key: it has p_i - p_i * p_j in their row and
+    column too. The diagonal has the entries with i = j. Do you compare the positions, or the weights there?"""
+    return np.where(p[:, None] == p, p, 0) - np.outer(p, p)
 
 
 @wrong

@@ -835,6 +835,15 @@ def dot_twice_with_every_axis_turned(Q, K, V, mask=None):
 
 
 @wrong
+def the_first_mask_for_all(Q, K, V, mask=None):
+    """You use the mask of the first sequence for the whole batch. If the mask has batch axes, each sequence has its own
+    mask. A mask with the shape (n_q, n_k) is for all of them."""
+    mask = True if mask is None else mask.reshape(-1, *mask.shape[-2:])[0]
+    weights = masked_softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1]), mask)
+    return weights @ V, weights
+
+
+@wrong
 def always_causal(Q, K, V, mask=None):
     """Your attention always hides the future, whatever the mask is, and even without a mask. The caller decides which
     keys to hide. A padding mask hides other keys, and without a mask, every key may be seen."""
@@ -999,6 +1008,14 @@ def queries_before_the_batch(causal, padding):
     """The entries are right, but your axes are in the order (n_q, B, n_k). The batch should come first, as in Q, K and
     V. How do the shapes (n_q, n_k) and (B, 1, n_k) line up if you simply combine them?"""
     return causal[:, None, :] & padding[:, 0, :]
+
+
+@wrong
+def a_triangle_of_its_own(causal, padding):
+    """Your result does not depend on the values in `causal`. It always hides the future, as `causal_mask` does. But the
+    caller may allow and forbid other keys. Where does your code use the values of `causal`, and not only its shape?"""
+    n_q, n_k = causal.shape
+    return np.tri(n_q, n_k, n_k - n_q, dtype=bool) & padding
 
 
 @wrong

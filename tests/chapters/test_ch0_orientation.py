@@ -102,7 +102,7 @@ class TestNormalizeRows:
     @check(points=0.5, after="test_small_example")
     @given(A=arrays_nd(min_dims=2, max_dims=2, max_side=5, elements=floats(0.1, 9)), examples=8)
     def test_any_number_of_rows_and_columns(self, agrees, A):
-        """any number of rows and columns"""
+        """random numbers of rows and columns"""
         agrees.normalize_rows(A)
         # A running sum over all the rows loses the digits of the small one.
         agrees.normalize_rows(np.vstack([np.full((100, 50), 999_999.7), np.full((1, 50), 2e-4)]))
@@ -155,7 +155,7 @@ class TestPairwiseDot:
     @check(points=0.5, after="test_small_example")
     @given(linked({"X": "n_q d", "Y": "n_k d"}, sides=(1, 5)), examples=8)
     def test_any_sizes(self, agrees, X, Y):
-        """any number of rows, any number of entries in a row"""
+        """random numbers of rows, and of entries in a row"""
         agrees.pairwise_dot(X, Y)
 
     test_every_kind = all_categories(points=0.25, after="test_small_example")

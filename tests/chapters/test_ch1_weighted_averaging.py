@@ -109,7 +109,7 @@ class TestWeightedAverage:
     @check(points=0.5, after="test_small_example")
     @given(linked({"parts": "n", "X": "n d"}, sides=(1, 6)), examples=5)
     def test_any_number_of_rows_and_columns(self, agrees, parts, X):
-        """any number of rows and columns"""
+        """random numbers of rows and columns"""
         weights = (np.abs(parts) + 0.1) / (np.abs(parts) + 0.1).sum()
         agrees.weighted_average(weights, X)
 
@@ -244,7 +244,7 @@ class TestHardLookup:
 
     @check(points=0.25, after="test_small_example")
     def test_any_sizes(self, agrees, rng):
-        """any number of keys, keys and values of any size, also of equal sizes, and scores that are all far below zero"""
+        """random numbers of keys, keys and values of random sizes, also of equal sizes, and scores that are all far below zero"""
         sizes = ((5, 3, 2), (2, 4, 3), (7, 2, 4), (30, 8, 5), (4, 1, 3), (6, 3, 1), (5, 4, 3), (4, 4, 4))
         for n, d_k, d_v in (*sizes, (5, 3, 2), (7, 2, 4)):
             q, K, V = something_to_look_up(rng, n, d_k, d_v, margin=0.1)
@@ -416,7 +416,7 @@ class TestSoftLookup:
         linked({"q": "d_k", "K": "n d_k", "V": "n d_v"}, elements=floats(-3, 3)), temperature=floats(0.2, 5), examples=5
     )
     def test_any_sizes_and_temperature(self, agrees, q, K, V, temperature):
-        """any number of keys and any sizes, at ordinary temperatures"""
+        """random numbers of keys and random sizes, at ordinary temperatures"""
         agrees.soft_lookup(q, K, V, temperature=temperature)
 
     @check(points=0.25, after="test_small_example")

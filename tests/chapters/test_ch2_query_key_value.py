@@ -91,7 +91,7 @@ class TestProjectQKV:
     @check(after="test_small_example")
     @given(linked(SEQUENCES | MATRICES, batch=(0, 2)), examples=5)
     def test_any_sizes(self, agrees, X_q, X_kv, W_Q, W_K, W_V):
-        """any sizes, with and without batch axes"""
+        """random sizes, with and without batch axes"""
         agrees.project_qkv(X_q, X_kv, W_Q, W_K, W_V)
 
     @check(points=0.25, after="test_small_example")
@@ -148,7 +148,7 @@ class TestAttentionScores:
     @check(after="test_small_example")
     @given(linked({"Q": "... n_q d_k", "K": "... n_k d_k"}, batch=(0, 2)), examples=5)
     def test_any_sizes(self, agrees, Q, K):
-        """any sizes, with and without batch axes"""
+        """random sizes, with and without batch axes"""
         agrees.attention_scores(Q, K)
 
     @check(points=0.25, after="test_small_example")
@@ -214,7 +214,7 @@ class TestDotProductAttention:
         examples=5,
     )
     def test_any_sizes(self, agrees, Q, K, V):
-        """any sizes, with and without batch axes"""
+        """random sizes, with and without batch axes"""
         agrees.dot_product_attention(Q, K, V)
 
     @check(points=0.5, after="test_small_example")

@@ -237,7 +237,7 @@ class TestScaledDotProductAttention:
     @check(points=0.5, after="test_all_sizes_different")
     @given(linked({"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}, sides=(1, 5), batch=(0, 2)), examples=5)
     def test_any_sizes(self, agrees, Q, K, V):
-        """any sizes, with and without batch axes"""
+        """random sizes, with and without batch axes"""
         agrees.scaled_dot_product_attention(Q, K, V)
 
     @check(points=0.25, after="test_all_sizes_different")
@@ -307,7 +307,7 @@ class TestAttentionEntropy:
     @check(points=0.25, after="test_small_example")
     @given(scores=arrays_nd(2, 4, elements=floats(-3, 3)))
     def test_any_shape(self, agrees, scores):
-        """any number of queries, keys and batch axes, with the lowest scores given weight 0"""
+        """random numbers of queries, keys and batch axes, with the lowest scores given weight 0"""
         parts = np.where(scores > np.minimum(-1.5, scores.max(axis=-1, keepdims=True) - 1e-3), np.exp(scores), 0.0)
         agrees.attention_entropy(parts / parts.sum(axis=-1, keepdims=True))
 
@@ -370,7 +370,7 @@ class TestSoftmaxJacobian:
     @check(points=0.75, after="test_small_example")
     @given(p=probabilities(1, 6))
     def test_any_weights(self, agrees, p):
-        """any number of weights, some of them 0"""
+        """random weights, some of them 0"""
         agrees.softmax_jacobian(p)
 
     @check(points=0.25, after="test_small_example")
@@ -462,7 +462,7 @@ class TestNumericalGradient:
 
     @check(points=0.5, after="test_small_example")
     def test_step_as_given(self, agrees, rng):
-        """the step is used as given, large or small, for entries of any size"""
+        """the step is used as given, large or small, for small and large entries"""
         for eps in (0.25, 0.5, 1.0, 2.0):
             agrees.numerical_gradient(CUBES, rng.integers(-12, 13, size=5) / 4, eps=eps)
 
@@ -604,7 +604,7 @@ class TestQueryGradient:
     @check(points=0.25, after="test_small_example")
     @given(linked(ONE_QUERY, sides=(1, 5), elements=floats(-3, 3)), examples=10)
     def test_any_sizes(self, agrees, q, K, V, g):
-        """any sizes"""
+        """random sizes"""
         agrees.query_gradient(q, K, V, g)
 
     @check(points=0.25, after="test_small_example")
@@ -758,7 +758,7 @@ class TestTrainingStep:
     @check(points=0.5, after="test_small_example")
     @given(linked(LEARNING, sides=(1, 5), elements=floats(-2, 2)), examples=10)
     def test_any_sizes(self, agrees, W_Q, X, K, V, T):
-        """any sizes"""
+        """random sizes"""
         agrees.training_step(W_Q, X, K, V, T, 0.3)
 
     @check(points=0.25, after="test_small_example")

@@ -195,7 +195,7 @@ class TestCausalMask:
 
     @check(points=0.25, after="test_fewer_queries")
     def test_any_sizes(self, agrees, rng):
-        """any number of queries and keys"""
+        """random numbers of queries and keys"""
         for n_q in (2, 5, 9):
             for more in (int(rng.integers(2, 6)), n_q + int(rng.integers(1, 4))):
                 agrees.causal_mask(n_q, n_q + more)
@@ -395,7 +395,7 @@ class TestMaskedSoftmax:
     @check(points=0.5, after=("test_nothing_allowed", "test_a_mask_that_stretches"))
     @given(linked({"scores": "... n_q n_k", "keep": "n_q n_k"}, batch=(0, 2), elements=floats(-2.4, 2.4)), examples=5)
     def test_any_scores_and_mask(self, agrees, scores, keep):
-        """any scores and any mask, and the scores at forbidden places do not matter"""
+        """random scores and masks, and the scores at forbidden places do not matter"""
         mask = keep > -1
         for numbers in (scores, np.where(mask, scores, -1.5 * scores[..., ::-1] - 1.2)):
             agrees.masked_softmax(numbers, mask)
@@ -464,7 +464,7 @@ class TestMaskedAttention:
     @check(points=0.5, after="test_causal")
     @given(linked(SHAPES, batch=(0, 2), elements=floats(-1, 1)), examples=5)
     def test_any_sizes_and_mask(self, agrees, Q, K, V, keep):
-        """any sizes, any batch axes, any mask"""
+        """random sizes, batch axes and masks"""
         agrees.masked_attention(Q, K, V, never_empty(keep > 0))
 
     @check(points=0.5, after="test_a_padded_batch")
@@ -526,15 +526,16 @@ class TestCombineMasks:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_fewer_queries_than_keys(self, agrees):
-        """two queries and five keys, and a single query"""
+        """two queries and five keys, a single query, and a first mask that is no triangle"""
         causal = np.array([[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]], dtype=bool)
         padding = np.array([[[True, True, False, False, False]], [[True] * 5], [[True, True, True, True, False]]])
         agrees.combine_masks(causal, padding)
         agrees.combine_masks(causal[1:], padding[:2])
+        agrees.combine_masks(np.array([[False, True, True], [True, False, True]]), np.array([[[True, True, False]]]))
 
     @check(points=0.25, after="test_a_batch")
     def test_any_sizes(self, reference, agrees, rng):
-        """any number of sequences, queries and keys"""
+        """random numbers of sequences, queries and keys"""
         for batch, n_q, n_k in ((2, 3, 5), (3, 3, 3)):
             causal = reference.causal_mask(n_q, n_k)
             drawn = rng.integers(0, n_k + 1, size=batch)

@@ -88,7 +88,7 @@ class TestSplitHeads:
     @check(points=0.5, after="test_batch_axes")
     @given(linked({"heads": "... h n d"}, batch=(0, 2)), examples=5)
     def test_any_sizes(self, student, reference, heads):
-        """any sizes and any batch axes"""
+        """random sizes and batch axes"""
         X, h = reference.merge_heads(heads), heads.shape[-3]
         assert_matches(student.split_heads(X, h), heads)
 
@@ -159,7 +159,7 @@ class TestMergeHeads:
     @check(points=0.5, after="test_batch_axes")
     @given(linked({"heads": "... h n d"}, batch=(0, 2)), examples=5)
     def test_any_sizes(self, agrees, heads):
-        """any sizes and any batch axes"""
+        """random sizes and batch axes"""
         agrees.merge_heads(heads)
 
     test_every_kind = all_categories(points=0.5, after="test_batch_axes")
@@ -404,7 +404,7 @@ class TestHeadContributions:
 
     @check(points=0.75, after="test_heads_of_several_columns")
     def test_any_sizes(self, agrees, rng):
-        """any sizes, also all of them equal"""
+        """random sizes, also all of them equal"""
         for h, n_q, d_v, d_model in (3, 4, 2, 5), (4, 2, 3, 7), (3, 3, 3, 9), (3, 3, 3, 3), (4, 4, 4, 4), (5, 3, 6, 2):
             heads, W_O = rng.normal(size=(h, n_q, d_v)), rng.normal(size=(h * d_v, d_model))
             agrees.head_contributions(heads, W_O)
@@ -486,7 +486,7 @@ class TestPatternScores:
 
     @check(points=0.75, after="test_pure_patterns")
     def test_any_weights(self, agrees, rng):
-        """any weights, any length"""
+        """random weights and lengths"""
         for n in (2, 3, 4, 5, 7, 9):
             agrees(extra_keys=True).pattern_scores(softened(rng, n, n))
         others = softened(rng, 5, 5) * (1 - np.eye(5))  # no query looks at itself

@@ -253,7 +253,7 @@ class TestSlidingWindowMask:
 
     @check(points=0.5, after="test_small_example")
     def test_any_sizes(self, agrees, rng):
-        """any number of positions and any window"""
+        """random numbers of positions and random windows"""
         drawn = [(n, int(rng.integers(1, n + 3))) for n in rng.integers(5, 16, size=4).tolist()]
         for n, window in (
             (1, 1),
@@ -373,7 +373,7 @@ class TestLinearAttention:
     @check(points=0.25, after="test_several_queries")
     @given(linked(SHAPES, sides=(1, 4), batch=(0, 2), elements=floats(-1, 2)), examples=8)
     def test_any_shapes(self, agrees, Q, K, V):
-        """any shapes and any number of batch axes"""
+        """random shapes and numbers of batch axes"""
         mapped(agrees, Q, K, V, ELU, shown=True)
 
     @check(points=0.25, after="test_several_queries")
@@ -522,7 +522,7 @@ class TestChunkedAttention:
     @check(points=0.5, after="test_several_queries")
     @given(linked(SHAPES, sides=(1, 5), batch=(0, 2), elements=floats(-3, 3)), block_size=integers(1, 6), examples=8)
     def test_any_shapes(self, agrees, Q, K, V, block_size):
-        """any shapes, any number of batch axes, any block size"""
+        """random shapes, numbers of batch axes and block sizes"""
         agrees.chunked_attention(Q, K, V, block_size)
 
     @check(points=0.25, after="test_several_queries")
@@ -665,7 +665,7 @@ class TestDecodeStep:
 
     @check(points=0.5, after="test_longer_cache")
     def test_any_sizes(self, agrees, rng):
-        """caches of any length, the same sizes twice, and a score of a thousand"""
+        """caches of several lengths, the same sizes twice, and a score of a thousand"""
         for t, d_k, d_v in ((4, 4, 4), (9, 5, 2), (4, 4, 4), (9, 5, 2)):
             agrees.decode_step(*step_inputs(int(rng.integers(1 << 30)), t, d_k, d_v).values())
         inputs = step_inputs(int(rng.integers(1 << 30)), 3, 2, 3)

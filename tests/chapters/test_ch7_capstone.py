@@ -211,7 +211,7 @@ class TestDecoderAttention:
         seed=SEEDS, examples=5,
     )  # fmt: skip
     def test_any_sizes(self, agrees, B, n_q, n_k, d_model, h, d_k, d_v, seed):
-        """any sizes and lengths"""
+        """random sizes and lengths"""
         rng = np.random.default_rng(seed)
         target, memory, weights = some_case(rng, B, n_q, n_k, d_model, h, d_k, d_v)
         agrees.decoder_attention(target, memory, weights, h, rng.integers(1, n_k + 1, size=B))
@@ -637,7 +637,7 @@ class TestPreviousTokenHead:
 
     @check(points=1, after="test_small_example")
     def test_any_sizes(self, student, rng):
-        """any number of positions and tokens, with and without a mask"""
+        """random numbers of positions and tokens, with and without a mask"""
         for n, d_model in ((2, 3), (4, 6), (5, 10), (7, 9), (4, 13)):
             for _ in range(2):
                 tokens = rng.integers(0, d_model - n, size=n)

@@ -94,7 +94,7 @@ class TestLayerNorm:
     @check(points=0.5, after="test_several_rows")
     @given(X=arrays_nd(max_dims=3, elements=floats(-5, 5)), eps=drawn_from([1e-6, 1e-3, 0.5]), seed=SEEDS, examples=5)
     def test_any_rows(self, agrees, X, eps, seed):
-        """any rows, gain, bias and eps"""
+        """random rows, gain, bias and eps"""
         rng = np.random.default_rng(seed)
         agrees.layer_norm(X, numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), eps)
         if X.shape[-1] > 1:  # the same rows, far from zero and close together
@@ -183,7 +183,7 @@ class TestRotatePositions:
         examples=6,
     )
     def test_any_sizes(self, agrees, n, m, start, base, seed):
-        """any number of rows and pairs, with and without a batch, starting at any position"""
+        """random numbers of rows and pairs, with and without a batch, starting at random positions"""
         batch = (n,) * (seed % 3)  # batch axes as long as the axis of the positions
         X = numbers(np.random.default_rng(seed), *batch, n, 2 * m)
         agrees.rotate_positions(X, start + np.arange(n), base)
@@ -360,7 +360,7 @@ class TestTransformerBlock:
     @check(points=1, after="test_several_heads")
     @given(n=integers(1, 5), d_model=integers(2, 5), h=integers(1, 3), m=integers(1, 3), seed=SEEDS, examples=5)
     def test_any_sizes(self, agrees, n, d_model, h, m, seed):
-        """any sizes"""
+        """random sizes"""
         rng = np.random.default_rng(seed)
         X, weights = numbers(rng, n, d_model), some_block(rng, d_model, h, m, 2, 3)
         weights["attention"]["W_Q"] *= 0.5  # no hidden score is far above the others
@@ -527,7 +527,7 @@ class TestNextTokenLogits:
 
     @check(points=0.5, after="test_two_blocks")
     def test_any_text(self, agrees, rng):
-        """any text, with models of any size"""
+        """random texts, with models of random sizes"""
         for model in MODELS.values():
             agrees(call="next_token_logits(tokens, model)").next_token_logits(rng.integers(0, N_VOCAB, size=7), model)
         agrees(call="next_token_logits(tokens, model)").next_token_logits([3], MODELS["two blocks"])
@@ -765,7 +765,7 @@ class TestSampleNext:
 
     @check(points=0.5, after="test_the_example")
     def test_any_logits(self, student, rng):
-        """any logits at several temperatures: each token comes as often as it should"""
+        """random logits at several temperatures: each token comes as often as it should"""
         for n_vocab, temperature in ((6, 1.0), (4, 0.3), (9, 3.0)):
             draws_of(student, numbers(rng, n_vocab), temperature, rng, 100)
         for temperature in (
@@ -1038,7 +1038,7 @@ class TestGenerate:
     @check(points=0.75, after="test_a_text")
     @given(n=integers(1, 4), which=drawn_from(list(WRITERS)), seed=SEEDS, examples=5)
     def test_any_text(self, agrees, n, which, seed):
-        """any text, at temperature 0"""
+        """random texts, at temperature 0"""
         values = {
             "tokens": np.random.default_rng(seed).integers(0, N_VOCAB, size=n),
             "n_new": 7,

@@ -197,9 +197,8 @@ def _returns(statement: ast.Return, value: ast.expr, text: Text, scope: Scope) -
                 yield from _edit(text, statement, f"return {name}", "returned", 1.2)
         for form in ("float({})", "({})[0]", "({}).T", f"{scope.numpy}.array({{}})", f"{scope.numpy}.squeeze({{}})"):
             yield from _edit(text, statement, f"return {form.format(whole)}", "returned", 1.2)
-    for name in scope.parameters:
-        form = f"return {scope.numpy}.reshape({whole}, {name}.shape)"
-        yield from _edit(text, statement, form, "shape", 1.5)
+    for shape in (f"{name}.shape{end}" for name in scope.parameters for end in ("", "[:-1]")):
+        yield from _edit(text, statement, f"return {scope.numpy}.reshape({whole}, {shape})", "shape", 1.5)
 
 
 def _end_of(body: Sequence[ast.stmt], inside: ast.stmt | None, text: Text) -> Iterator[Edit]:
