@@ -220,7 +220,7 @@ def explain(
     if kind == "NotImplementedError" and function and where.isidentifier() and where != function:
         return f"`{function}` calls `{where}`, which is still an empty stub. Write `{where}` first and run its cell."
     place = f"`{line.strip()}`" + (f", called from your line `{caller.strip()}`" if caller.strip() else "")
-    at = f" In the line {place}:" if line.strip() else ""
+    at = f" It happened in the line {place}." if line.strip() else ""
     other = _other(message, function) if line.strip() else ""
     meaning = _misfit(message, line, shapes_in(shapes)) or _meaning(kind, message, line, known, exercises, other)
     if kind == NOT_AS_ASKED and message.startswith(f"{name} "):  # a complete sentence, such as "draw draws nothing"
@@ -234,7 +234,7 @@ def explain(
         head += "."
     # A cell without a name is called "cell" with its number, such as "cell 7".
     where = f" (in {'' if cell.startswith('cell ') else 'cell '}{cell})" if cell and cell != function else ""
-    body = f"{at} {meaning}" if meaning else (f" It happened in the line {place}." if line.strip() else "")
+    body = f"{at} {meaning}" if meaning else at
     return f"{head[:-1]}{where}.{body}" if where else head + body
 
 
@@ -377,6 +377,13 @@ def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises
         near = same or nearest(match["name"], (name for name in known if name not in exercises))
         hint = f" Did you mean `{near}`?" if near else ""
         return f"Nothing called `{match['name']}` exists when this line runs. Is it misspelled (capital letters matter), or is its cell missing or further down?{hint}"
+    if (
+        kind == "IndexError"
+        and ("too many indices" in message or "out of bounds" in message)
+        and line.strip()
+        and "[" not in line
+    ):
+        return "A function that this line calls asks for an axis or an entry that its array does not have. Print the shape of what you pass."
     if _NONE.search(message):
         return "Something here is None. Usually it comes from a function without a `return`, a method that works in place, or an omitted argument."
     if match := _UNPACK_MANY.search(message):

@@ -17,7 +17,7 @@ wrong = misconceptions_of("score_variance")
 @wrong
 def standard_deviation(d_k, n_samples, rng):
     """You return the standard deviation of the scores, which is the square root of the variance. For example, for the
-    scores 3, -1 and 1 it would be 1.63, but the variance is 2.67. Which of NumPy's two functions did you mean?"""
+    scores 3, -1 and 1 it would be 1.63, but the variance is 2.67. Do you take a root at the end, or call `std`?"""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).sum(axis=-1).std()
 
@@ -522,8 +522,9 @@ def weights_alone(Q, K, V):
 
 @wrong
 def no_largest_score_taken_away(Q, K, V):
-    """Your softmax overflows: exp of a score above 709 is infinity, and infinity divided by infinity is nan. Scaling
-    makes scores smaller, but they can still be above that limit. What did the softmax of chapter 1 do before exp?"""
+    """Your softmax overflows: exp of a score above 709 is infinity, and infinity divided by infinity is nan. If all
+    scores of a row are far below zero, every exp is 0, and 0 divided by 0 is nan too. Scaling makes scores smaller, but
+    that is not enough. What did the softmax of chapter 1 do before exp?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
     return weights @ V, weights
@@ -947,8 +948,9 @@ def two_forgotten(f, x, eps=1e-5):
 
 @wrong
 def forward_over_two_steps(f, x, eps=1e-5):
-    """You compare f one step ahead with f at x itself, a distance of eps, but divide by 2 * eps. For a slope of 3, you
-    would get a number near 1.5. To get a distance of 2 * eps, which other point do you need?"""
+    """You compare f one step ahead with f at x itself, a distance of eps, but divide by 2 * eps. For a straight
+    line, you get half of its slope. To get a distance of 2 * eps, which other point do you need? If you have a point
+    below x, is it a copy, so that a step on the one does not move the other?"""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -1273,8 +1275,8 @@ wrong = misconceptions_of("query_gradient")
 
 @wrong
 def root_forgotten_at_the_end(q, K, V, g):
-    """Your weights are scaled, but the chain has one more link. A score is K @ q divided by sqrt(d_k), so its slope
-    with respect to q is smaller by that factor. All your slopes are sqrt(d_k) times too large."""
+    """Your weights are scaled, but the last link of the chain is not. The scores are K @ q divided by sqrt(d_k), so their
+    slopes with respect to q are smaller by that factor. All your slopes are sqrt(d_k) times too large."""
     return K.T @ (softmax_jacobian(_weights(q, K)) @ (V @ g))
 
 
@@ -1409,8 +1411,9 @@ def gradient_for_the_keys(q, K, V, g):
 
 @wrong
 def no_largest_score_taken_away_here(q, K, V, g):
-    """Your softmax overflows: exp of a score above 709 is infinity, and infinity divided by infinity is nan. What did
-    the softmax of chapter 1 do before exp?"""
+    """Your softmax overflows: exp of a score above 709 is infinity, and infinity divided by infinity is nan. If all
+    scores are far below zero, every exp is 0, and 0 divided by 0 is nan too. What did the softmax of chapter 1 do before
+    exp?"""
     e = np.exp(K @ q / np.sqrt(len(q)))
     return K.T @ (softmax_jacobian(e / e.sum()) @ (V @ g)) / np.sqrt(len(q))
 
@@ -1425,8 +1428,8 @@ def sign_inside_the_jacobian(q, K, V, g):
 
 @wrong
 def plain_mean_taken_away(q, K, V, g):
-    """You compare each value with the plain mean of all values. Compare it with the output instead, which is the
-    weighted mean."""
+    """For each key, you compare V[j] @ g with the plain mean of these numbers. Compare it with g . output instead, which
+    is their mean with the attention weights."""
     w, worth = _weights(q, K), V @ g
     return K.T @ (w * (worth - worth.mean())) / np.sqrt(len(q))
 

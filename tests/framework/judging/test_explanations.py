@@ -214,7 +214,7 @@ def test_an_axis_that_was_dropped_in_a_line_above_is_explained():
         (
             ("ZeroDivisionError", "division by zero"),
             {"line": "    return total / 0"},
-            "In the line `return total / 0`:",
+            "It happened in the line `return total / 0`.",
         ),
         (("NameError", "name 'weigths' is not defined"), {"known": ["weights", "scores"]}, "Did you mean `weights`?"),
     ],

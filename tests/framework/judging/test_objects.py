@@ -197,7 +197,7 @@ MISTAKES = {
         stack = Stack()
         stack.push(1)"""),
     "an error in a line": (changed("return self.items.pop()", "return self.itemz.pop()"), small, """
-        Stack.pop stopped with AttributeError: 'Stack' object has no attribute 'itemz'. In the line `return self.itemz.pop()`: `Stack` has nothing called `itemz`. Is the name misspelled, or does the value have a different type than you expect?
+        Stack.pop stopped with AttributeError: 'Stack' object has no attribute 'itemz'. It happened in the line `return self.itemz.pop()`. `Stack` has nothing called `itemz`. Is the name misspelled, or does the value have a different type than you expect?
         stack = Stack()
         stack.push(1)
         stack.pop()"""),

@@ -185,7 +185,7 @@ class TestJudging:
         check = verdict.checks[0]
         assert (verdict.status, check.status) == ("failed", "error")  # other checks find wrong results
         assert "softmax stopped with ValueError" in check.reason
-        assert "In the line `return x @ x`" in check.reason
+        assert "It happened in the line `return x @ x`" in check.reason
         assert check.example.endswith("softmax(x)")
 
     def test_the_shape_comes_before_the_values(self):
