@@ -324,6 +324,15 @@ def not_scaled(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 
 @wrong
+def scaled_only_without_a_mask(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You divide the scores by sqrt(d_k) only if there is no mask. The division does not depend on the mask. Can both
+    cases share the lines that compute the scores?"""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    O, weights = masked_attention(Q if mask is None else Q * np.sqrt(Q.shape[-1]), K, V, mask)
+    return merge_heads(O) @ W_O, weights
+
+
+@wrong
 def without_w_o(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You put the heads side by side and stopped there. The last step is missing: W_O mixes the heads' results and
     brings them back to the width of the model."""

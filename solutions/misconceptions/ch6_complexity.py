@@ -452,6 +452,25 @@ def exp_whatever_is_asked(Q, K, V, feature_map):
 
 
 @wrong
+def elu_whatever_is_asked(Q, K, V, feature_map):
+    """Your features are always those of the paper, elu plus 1, whatever `feature_map` is. It is an argument so that each
+    call can use a different function. Call the function that you are given."""
+    phi_Q, phi_K = (np.where(x > 0, x + 1, np.exp(np.minimum(x, 0))) for x in (Q, K))
+    mixed = phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V)
+    return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
+
+
+@wrong
+def sums_run_on_through_the_batch(Q, K, V, feature_map):
+    """Your sums over the keys start at zero only once, so each sequence of the batch also gets the keys and values of
+    the sequences before it. Each sequence needs its own sums. Where does your code set them to zero?"""
+    phi_Q, phi_K = feature_map(Q), feature_map(K)
+    S, z = np.swapaxes(phi_K, -1, -2) @ V, phi_K.sum(axis=-2, keepdims=True)
+    S, z = (part.reshape(-1, *part.shape[-2:]).cumsum(axis=0).reshape(part.shape) for part in (S, z))
+    return phi_Q @ S / (phi_Q * z).sum(axis=-1, keepdims=True)
+
+
+@wrong
 def each_factor_by_itself(Q, K, V, feature_map):
     """You make each query's features add up to 1, and each feature add up to 1 over the keys. The weights then add up
     to 1, but they are wrong: a feature with large values no longer counts for more than a feature with small values.

@@ -39,6 +39,15 @@ def one_mean_for_everything(X, gain, bias, eps=1e-5):
 
 
 @wrong
+def variance_around_the_last_mean(X, gain, bias, eps=1e-5):
+    """Each row has its own mean, but all your variances are measured around the mean of the last row. After a loop, the
+    loop's variable still has its last value. Which mean belongs to which variance?"""
+    mean = X.mean(axis=-1, keepdims=True)
+    variance = ((X - mean.reshape(-1)[-1]) ** 2).mean(axis=-1, keepdims=True)
+    return (X - mean) / np.sqrt(variance + eps) * gain + bias
+
+
+@wrong
 def over_the_positions(X, gain, bias, eps=1e-5):
     """You take the mean and the variance down the columns, over the positions. Take them along each row, over the
     numbers of one position. Then no position depends on another."""
@@ -636,6 +645,16 @@ def added_to_the_normed_rows(X, weights, h):
 
 
 @wrong
+def both_added_to_the_normed_rows(X, weights, h):
+    """You add the results of the attention and of the mlp to the normed rows. Add them to the rows as they are. Only the
+    attention and the mlp should read the normed rows."""
+    silent = {**weights, "mlp": {name: 0 * W for name, W in weights["mlp"].items()}}
+    Y, mlp = layer_norm(X, **weights["norm_1"]) + transformer_block(X, silent, h) - X, weights["mlp"]
+    Y = layer_norm(Y, **weights["norm_2"])
+    return Y + np.maximum(Y @ mlp["W_1"] + mlp["b_1"], 0) @ mlp["W_2"] + mlp["b_2"]
+
+
+@wrong
 def no_norm_at_all(X, weights, h):
     """You pass X to the attention, and the sum to the mlp, without a norm. Each of the two should read normed rows."""
     n, W, mlp = X.shape[-2], weights["attention"], weights["mlp"]
@@ -995,6 +1014,14 @@ def batch_taken_for_the_positions(X, weights, h):
     """You take len(X) for the number of positions. If there is a batch axis, it is the number of sequences. The
     positions are along the last axis but one, whatever axes come before it."""
     return own_attention(X, weights, h, n=len(X))
+
+
+@wrong
+def batch_as_one_text(X, weights, h):
+    """You treat all sequences of the batch as one long sequence. So a sequence sees the ones before it, and its
+    positions go on where theirs end. A norm and an mlp work row by row, but attention needs to know which rows belong
+    together."""
+    return transformer_block(X.reshape(-1, X.shape[-1]), weights, h).reshape(X.shape)
 
 
 @wrong
