@@ -217,7 +217,7 @@ def one_key_too_many(lengths, n_k):
 @wrong
 def one_key_too_few(lengths, n_k):
     """Each of your sequences lacks its last real key. For example, a sequence of length 3 has keys at the positions 0,
-    1 and 2, but yours stops at 1. If you subtract 1 somewhere, is that necessary?"""
+    1 and 2, but yours stops at 1. From which number do your positions count, and do you subtract 1 somewhere?"""
     return np.arange(n_k) < lengths[:, None, None] - 1
 
 
@@ -387,8 +387,8 @@ def subtracts_the_mean(scores, mask):
 
 @wrong
 def no_shift(scores, mask):
-    """Your weights are right as long as no score is large. But exp of a score above 709 is inf, and if all scores of a
-    row are below -745, its sum is 0. Before exp, subtract one number from all the scores of a row. Which one makes exp
+    """Your weights are right for small scores. But exp of a score above 710 is inf, and if all allowed scores of a row
+    are below -746, its sum is 0. Before exp, subtract one number from all the scores of a row. Which one makes exp
     safe?"""
     e = np.where(mask, np.exp(scores), 0.0)
     total = e.sum(axis=-1, keepdims=True)
@@ -527,8 +527,8 @@ def ignores_the_mask_in_the_softmax(scores, mask):
 @wrong
 def not_low_enough(scores, mask):
     """Your replacement for forbidden scores is not far enough below the others. Scores may be as low as -1000. If all
-    allowed scores of a row are that low, forbidden places get some of the weight, or all of it. Choose a number that is far
-    below all scores."""
+    allowed scores of a row are that low, forbidden places get a share of the weight. Choose a number that is far below
+    all scores."""
     weights = softmax(np.where(mask, scores, -100.0))
     return np.where(mask.any(axis=-1, keepdims=True), weights, 0.0)
 
@@ -536,8 +536,8 @@ def not_low_enough(scores, mask):
 @wrong
 def as_low_as_the_lowest_score(scores, mask):
     """Your replacement for forbidden scores is not far enough below the others. Scores may be as low as -1000. If all
-    allowed scores of a row are that low, forbidden places get some of the weight, or all of it. Choose a number that is far
-    below all scores."""
+    allowed scores of a row are that low, forbidden places get a share of the weight. Choose a number that is far below
+    all scores."""
     weights = softmax(np.where(mask, scores, -1000.0))
     return np.where(mask.any(axis=-1, keepdims=True), weights, 0.0)
 
@@ -885,8 +885,8 @@ def needs_a_mask(Q, K, V, mask=None):
 @wrong
 def hides_too_little(Q, K, V, mask=None):
     """Your replacement for forbidden scores is not far enough below the others. If a query's allowed scores are far
-    below zero too, forbidden keys get some of the weight, or all of it. Scores may be as low as -1000, so choose a number that is far
-    below all of them."""
+    below zero too, forbidden keys get a share of the weight. Scores may be as low as -1000, so choose a number that is
+    far below all of them."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, scores, -100.0))
     return weights @ V, weights
@@ -895,8 +895,8 @@ def hides_too_little(Q, K, V, mask=None):
 @wrong
 def hides_at_the_lowest_score(Q, K, V, mask=None):
     """Your replacement for forbidden scores is not far enough below the others. If a query's allowed scores are far
-    below zero too, forbidden keys get some of the weight, or all of it. Scores may be as low as -1000, so choose a number that is far
-    below all of them."""
+    below zero too, forbidden keys get a share of the weight. Scores may be as low as -1000, so choose a number that is
+    far below all of them."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, scores, -1000.0))
     return weights @ V, weights
@@ -1256,7 +1256,7 @@ def looks_the_wrong_way(attend, X):
 @wrong
 def changes_one_feature_only(attend, X):
     """You change only one column of X. A leak may use any feature: a position may look only at another column of a
-    later row. Change whole rows."""
+    later row. Change whole rows, and each feature by a different amount."""
     Y = attend(X)
     for t in range(1, len(X)):
         changed = X.copy()

@@ -612,7 +612,7 @@ class TestIsCausal:
 
     @check(visible=True, after="test_small_examples")
     def test_leaks_that_are_easily_overlooked(self, student):
-        """a faint leak, leaks that keep each row's sum or length, and a leak through a difference of features"""
+        """a faint leak, leaks that keep sums or lengths, a leak through a difference of features, and rounding"""
         judge_all(student, SIX_ROWS, (OWN_ROW_AND_PLACE, True), (FAINTLY_THE_LAST, False))
         judge_all(student, SIX_ROWS, (ONE_TAKES_FROM_THE_OTHER, False), (TURNED_BY_WHAT_FOLLOWS, False))
         judge_all(student, SIX_ROWS, (ROUNDED_BY_THE_LAST, True), (FROM_A_DIFFERENCE, False))
@@ -633,13 +633,13 @@ class TestIsCausal:
 
     @check(points=0.25, after="test_small_examples")
     def test_a_faint_leak(self, student, rng):
-        """a faint leak, and leaks that keep sums or lengths"""
+        """random rows: a faint leak, and leaks that keep sums or lengths"""
         X = some_rows(rng, 6, 5)
         judge_all(student, X, (RUNNING_MEAN, True), (A_FAINT_LEAK, False), (SUMS_KEPT, False), (LENGTHS_KEPT, False))
 
     @check(points=0.25, after="test_what_is_allowed")
     def test_unusual_functions(self, student, rng):
-        """functions that return X, that ignore signs, sizes or sums, and that round differently"""
+        """functions that ignore signs, sizes or sums, leaks of small numbers or of differences, and rounding"""
         X = some_rows(rng, 6, 3)
         judge_all(student, X, (LIKE_X, True), (UPSIDE_DOWN, False), (SQUARES_SO_FAR, True), (SQUARES_TO_COME, False))
         judge_all(
