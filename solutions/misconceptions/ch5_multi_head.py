@@ -23,8 +23,8 @@ def reshape_alone(X, h):
 @wrong
 def dealt_out_like_cards(X, h):
     """You gave head 0 every h-th column: 0, h, 2h, and so on. Each head should get d columns that are next to each
-    other. In the example, head 0 has columns 0 and 1, but yours has 0 and 2. Which of the two new axes counts the
-    heads, the first or the second?"""
+    other. In the example, head 0 has columns 0 and 1, but yours has 0 and 2. If you use `reshape`, which of the two
+    new axes counts the heads, the first or the second?"""
     *batch, n, width = X.shape
     return np.moveaxis(X.reshape(*batch, n, width // h, h), -1, -3)
 
@@ -179,7 +179,7 @@ def sum_over_heads(O):
 @wrong
 def shuffled_like_cards(O):
     """You interleaved the heads: column 0 of every head, then column 1 of every head, and so on. Keep each head's
-    columns together, with all of head 0 first. Which of the two axes that you combine should come first?"""
+    columns together, with all of head 0 first. At which column does head 1 begin?"""
     *batch, h, n, d = O.shape
     return np.moveaxis(O, -3, -1).reshape(*batch, n, d * h)
 
@@ -1139,9 +1139,8 @@ def one_label_for_equal_tokens(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def equal_tokens_in_one_place(weights, query_tokens, key_tokens, ax=None):
-    """You placed each label by looking up its token in the list. That finds the first of two equal tokens, so both
-    labels are in the same place and the other place has none. Place a label by the number of its position, not by its
-    word."""
+    """You placed each label by looking up its token in the list. That finds the first of several equal tokens,
+    so the places of the others have no label. Place a label by the number of its position, not by its word."""
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)

@@ -918,9 +918,9 @@ def merged_by_reshape_alone(X, weights, h):
 
 @wrong
 def values_as_wide_as_the_queries(X, weights, h):
-    """You give each head as many columns of W_V, and as many rows of W_O, as its queries have columns. But the values
-    may be wider or narrower. A head's share of W_V has as many columns as W_V, divided by h, and the rows of W_O are
-    shared out in the same way."""
+    """You cut the columns of W_V, or of the values, in steps of a query's width. But the values may be wider or
+    narrower, so the heads get the wrong columns, or none. A head's share of W_V has as many columns as W_V, divided by
+    h, and the rows of W_O are shared out in the same way."""
     n, W, mlp = X.shape[-2], weights["attention"], weights["mlp"]
     normed, Y, d = layer_norm(X, **weights["norm_1"]), X, W["W_Q"].shape[1] // h
     for part in (slice(i * d, (i + 1) * d) for i in range(h)):

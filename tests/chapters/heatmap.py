@@ -35,7 +35,7 @@ def probe_again(function, weights, rows, columns):
     with _closing_figures():
         others = plt.subplots()[1], function(weights, rows, columns)
         found = function(weights, rows, columns)
-        kind = "Axes" if isinstance(found, Axes) else type(found).__name__
+        kind = "new Axes" if isinstance(found, Axes) else type(found).__name__
         is_old = any(found is other for other in others)
         return {"returned": "the Axes of another picture" if is_old else kind, **read(found, given)}
 
