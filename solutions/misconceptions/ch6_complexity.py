@@ -128,7 +128,8 @@ def multiply_adds_for_flops(n, d_model):
 @wrong
 def one_product_inside_attention(n, d_model):
     """Your projections are right, but the part that grows with n² is only half as large as it should be. Attention has
-    two products over all pairs: one for the scores, one for the mixing. Each multiply-add is 2 FLOPs."""
+    two products over all pairs: one for the scores, one for the mixing. Is one of them missing, or do you count a
+    multiply-add as one FLOP? It is two."""
     return 8 * n * d_model**2 + 2 * n**2 * d_model
 
 
@@ -547,8 +548,8 @@ wrong = misconceptions_of("chunked_attention")
 
 @wrong
 def the_whole_table_at_once(Q, K, V, block_size):
-    """Your output is right, but you make the table of all n_q · n_k scores on the way. Then
-    block_size saves no memory. Which array in your code has a row for each query and a column for each key?"""
+    """Your output is right, but you keep all n_q · n_k scores at the same time, in one table or in pieces. Then
+    block_size saves no memory. Which of your arrays or lists has a number for each pair of query and key?"""
     return attention(Q, K, V)[0]
 
 
@@ -615,8 +616,8 @@ def sum_of_the_blocks(Q, K, V, block_size):
 
 @wrong
 def last_block_dropped(Q, K, V, block_size):
-    """You leave out the remaining keys if block_size does not divide the number of keys. For example, with 3 keys in
-    blocks of 2, you never look at the third key. How many blocks are there when the last block is smaller?"""
+    """You leave out the last block of keys if it is smaller than the others. For example, with 3 keys in blocks of 2,
+    you never look at the third key. How many blocks are there when the last block is smaller?"""
     whole = max(K.shape[-2] // block_size, 1) * block_size
     return attention(Q, K[..., :whole, :], V[..., :whole, :])[0]
 

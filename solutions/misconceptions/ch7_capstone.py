@@ -798,10 +798,10 @@ def scores_too_close(n, d_model):
 
 @wrong
 def scores_too_close_if_long(n, d_model):
-    """Your weights are sharp enough in short sequences, but not in long ones. There, the score of the right position is
-    too close to the others. Scores may shrink as n grows, for example if d_k grows with n and you divide by its root.
-    Keys may also become more alike. And the more positions there are, the more of them take a share. How far must
-    the right score be above the others for any n?"""
+    """Your weights are sharp enough for some sizes, but not for large ones. There, the score of the right position is too
+    close to the others. Scores shrink if d_k grows with n or d_model, because `multi_head_attention` divides them by
+    its root. Keys may also become more alike. And the more positions there are, the more of them take a share. How far
+    must the right score be above the others for any n?"""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     return {"W_Q": 50 * position @ np.eye(n, k=-1), "W_K": position, "W_V": token, "W_O": token.T}
@@ -903,8 +903,8 @@ def right_under_a_mask_with_more_columns(n, d_model):
 @wrong
 def latest_of_the_others(n, d_model):
     """Each row of your head looks at the latest position except its own. Under a causal mask, that is the previous one.
-    Without the mask, it is the last position of the sequence. The score should depend on which position is right before
-    the query's own, not on which is latest."""
+    Without the mask, all rows but the last look at the last position. The score should depend on which position is
+    right before the query's own, not on which is latest."""
     latest = np.tile(np.arange(n, dtype=float), (n, 1))
     return _looking(n, d_model, latest - 2.0 * n * np.eye(n))
 
@@ -933,7 +933,7 @@ def looks_at_itself_and_the_previous(n, d_model):
 @wrong
 def last_query_missing(n, d_model):
     """All rows but the last look at the previous position. The query of the last position, n - 1, is missing or wrong.
-    Does a loop or a slice of yours end one position too early?"""
+    Does a loop, a slice or a condition of yours leave it out?"""
     return _looking(n, d_model, np.eye(n, k=-1) * (np.arange(n) < n - 1)[:, None])
 
 
