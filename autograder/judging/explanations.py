@@ -377,12 +377,7 @@ def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises
         near = same or nearest(match["name"], (name for name in known if name not in exercises))
         hint = f" Did you mean `{near}`?" if near else ""
         return f"Nothing called `{match['name']}` exists when this line runs. Is it misspelled (capital letters matter), or is its cell missing or further down?{hint}"
-    if (
-        kind == "IndexError"
-        and ("too many indices" in message or "out of bounds" in message)
-        and line.strip()
-        and "[" not in line
-    ):
+    if kind == "IndexError" and "(" in line and "[" not in line and "pop" not in message:
         return "A function that this line calls asks for an axis or an entry that its array does not have. Print the shape of what you pass."
     if _NONE.search(message):
         return "Something here is None. Usually it comes from a function without a `return`, a method that works in place, or an omitted argument."

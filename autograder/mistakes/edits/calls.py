@@ -226,8 +226,7 @@ def other_buffer(node: ast.expr, scope: Scope) -> Iterator[Change]:
 @operator
 def other_range(node: ast.expr, _scope: Scope) -> Iterator[Change]:
     """Start or end a range one step earlier or later."""
-    called = call_of(node)
-    if called is None or called[0] not in {"range", "arange"} or not isinstance(node, ast.Call):
+    if (call_of(node) or ("",))[0] not in {"range", "arange"} or not isinstance(node, ast.Call):
         return
     one = ast.Constant(1)
     if len(node.args) == 1:

@@ -159,7 +159,7 @@ def test_only_what_would_fit_is_suggested(line, words, unsaid):
         exec(line, scope)  # noqa: S102 - the lines listed above
     shapes = ", ".join(f"{name} {shape}" for name, shape in ARRAYS.items() if re.search(rf"\b{name}\b", line))
     text = explain(found.type.__name__, str(found.value), line=line, function="f", shapes=shapes)
-    told = text.partition(f"`{line}`:")[2]
+    told = text.partition(f"`{line}`.")[2]
     assert words in told
     assert not unsaid or unsaid not in told
 

@@ -100,7 +100,7 @@ def both(worker):
         with closing(worker.open([CodeCell(0, source.split()[1].partition("(")[0], source)])) as jailed:
             # Source that is run here is in no file, so its lines are unknown.
             here, there = (
-                re.sub(r" It happened in the line `.*`\\.", "", said(s, check))
+                re.sub(r" It happened in the line `.*?`\.", "", said(s, check))
                 for s in (FunctionSession(names), jailed)
             )
         assert here == there
