@@ -338,9 +338,9 @@ def axis_ignored(x, axis=-1):
 
 @wrong
 def axis_moved_and_not_moved_back(x, axis=-1):
-    """If `axis` is not the last axis, your weights have the right values and the right shape, but stand in the wrong
-    places. You get the same result by moving `axis` to the end and then only calling `reshape` with the shape of `x`.
-    `reshape` keeps the order of the numbers. Which function moves the axis back?"""
+    """If `axis` is not the last axis, your weights are right, but some are in the wrong places. You get the same result
+    by moving `axis` to the end and then calling only `reshape`. `reshape` keeps the order of the numbers. Which function
+    moves the axis back?"""
     moved = np.moveaxis(x, axis, -1)
     e = np.exp(moved - moved.max(axis=-1, keepdims=True))
     return (e / e.sum(axis=-1, keepdims=True)).reshape(x.shape)

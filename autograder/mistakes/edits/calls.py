@@ -56,7 +56,7 @@ def _with(node: ast.Call, **parts: object) -> ast.Call:
 @operator
 def other_function(node: ast.expr, scope: Scope) -> Iterator[Change]:
     """Call a related function, or another function of the notebook."""
-    name, _method = call_of(node) or ("", False)
+    name, _method = call_of(node)
     if not name or not isinstance(node, ast.Call):
         return
     for other in _neighbors(name):
@@ -82,7 +82,7 @@ def without_the_call(node: ast.expr, _scope: Scope) -> Iterator[Change]:
     """Replace a call with one of its arguments, or with the object whose method is called."""
     if not isinstance(node, ast.Call):
         return
-    name, method = call_of(node) or ("", False)
+    name, method = call_of(node)
     kind = "transpose" if name in _SWAPS else "dtype" if name == "astype" else "extra"
     drops = name not in _SHAPE_ONLY
     if method and isinstance(node.func, ast.Attribute):
@@ -104,7 +104,7 @@ def other_arguments(node: ast.expr, scope: Scope) -> Iterator[Change]:
     if not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
         return
     args = node.args
-    name = (call_of(node) or ("",))[0]
+    name = call_of(node)[0]
     kind = "transpose" if name in _SWAPS else "order"
     for i in range(len(args)):
         for j in range(i + 1, len(args)):
@@ -128,7 +128,7 @@ def other_keywords(node: ast.expr, scope: Scope) -> Iterator[Change]:
     """Use another axis, diagonal or data type, add or drop ``keepdims``, or drop another keyword."""
     if not isinstance(node, ast.Call):
         return
-    name, method = call_of(node) or ("", False)
+    name, method = call_of(node)
     given = {k.arg: i for i, k in enumerate(node.keywords) if k.arg}
 
     def replaced(**new: ast.expr) -> ast.Call:
@@ -199,7 +199,7 @@ _TAKE_DTYPE = frozenset(
 @operator
 def missing_argument(node: ast.expr, scope: Scope) -> Iterator[Change]:
     """Pass an additional variable to a function."""
-    name, _method = call_of(node) or ("", False)
+    name, _method = call_of(node)
     if not name or not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
         return
     if name in scope.functions or len(node.args) == 1:
@@ -217,7 +217,7 @@ def missing_argument(node: ast.expr, scope: Scope) -> Iterator[Change]:
 @operator
 def other_buffer(node: ast.expr, scope: Scope) -> Iterator[Change]:
     """Give a new array the shape of one row of a parameter."""
-    if (call_of(node) or ("",))[0] in {"zeros_like", "ones_like", "empty_like"} and isinstance(node, ast.Call):
+    if call_of(node)[0] in {"zeros_like", "ones_like", "empty_like"} and isinstance(node, ast.Call):
         for name in scope.parameters:
             row = ast.Subscript(ast.Name(name, ast.Load()), numeral(0), ast.Load())
             yield Change(_with(node, args=[row]), "shape", 1.3)
@@ -226,7 +226,7 @@ def other_buffer(node: ast.expr, scope: Scope) -> Iterator[Change]:
 @operator
 def other_range(node: ast.expr, _scope: Scope) -> Iterator[Change]:
     """Start or end a range one step earlier or later."""
-    if (call_of(node) or ("",))[0] not in {"range", "arange"} or not isinstance(node, ast.Call):
+    if call_of(node)[0] not in {"range", "arange"} or not isinstance(node, ast.Call):
         return
     one = ast.Constant(1)
     if len(node.args) == 1:
@@ -247,8 +247,7 @@ def other_range(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 @operator
 def shift_before_exp(node: ast.expr, scope: Scope) -> Iterator[Change]:
     """Subtract the maximum before ``exp``, either of the whole array or along an axis."""
-    called = call_of(node)
-    if called is None or called[0] != "exp" or not isinstance(node, ast.Call) or len(node.args) != 1:
+    if call_of(node)[0] != "exp" or not isinstance(node, ast.Call) or len(node.args) != 1:
         return
     [inside] = node.args
     base = inside.left if isinstance(inside, ast.BinOp) and isinstance(inside.op, ast.Sub) else None

@@ -93,15 +93,15 @@ def numeral(value: complex | None) -> ast.expr:
     return ast.Constant(value)
 
 
-def call_of(node: ast.AST) -> tuple[str, bool] | None:
-    """Return the name that ``node`` calls and whether it is a method, or None if ``node`` does not call anything by name."""
+def call_of(node: ast.AST) -> tuple[str, bool]:
+    """Return the name that ``node`` calls and whether it is a method, or an empty name if ``node`` does not call anything by name."""
     if not isinstance(node, ast.Call):
-        return None
+        return "", False
     if isinstance(node.func, ast.Name):
         return node.func.id, False
     if isinstance(node.func, ast.Attribute):
         return node.func.attr, name_of(node.func.value) not in MODULES
-    return None
+    return "", False
 
 
 def name_of(node: ast.AST) -> str:

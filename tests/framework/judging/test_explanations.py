@@ -216,9 +216,14 @@ def test_an_axis_that_was_dropped_in_a_line_above_is_explained():
             {"line": "    return total / 0"},
             "It happened in the line `return total / 0`.",
         ),
+        (
+            ("IndexError", "too many indices for array: array is 1-dimensional, but 2 were indexed"),
+            {"line": "    a = f(flat)"},
+            "A function that this line calls asks for an axis or an entry that its array does not have.",
+        ),
         (("NameError", "name 'weigths' is not defined"), {"known": ["weights", "scores"]}, "Did you mean `weights`?"),
     ],
-    ids=["the line that raised", "a slip in a name of the notebook"],
+    ids=["the line that raised", "an error inside a function", "a slip in a name of the notebook"],
 )
 def test_what_is_known_besides_the_error_is_told_too(error, known, words):
     """The message shows the line that raised the error, or the name that was probably meant."""

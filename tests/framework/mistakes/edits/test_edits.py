@@ -67,6 +67,8 @@ PLACES = [  # the wrong body, the body after one edit, the line of the edit, and
     ("x -= y\n    return x", "x = x - y\n    return x", 2, "inplace"),
     ("return (x, y)", "return (x.copy(), y)", 2, "inplace"),
     ("if x not in y:\n        z = x\n    return z", "if True:\n        z = x\n    return z", 2, "condition"),
+    ("return x.reshape(2, 3)", "return np.swapaxes(x.reshape(3, 2), -2, -1)", 2, "transpose"),
+    ("return x.sum(axis=-1)", "return np.reshape(x.sum(axis=-1), x.shape[:-1])", 2, "shape"),
     ("z = x\n    z = y\n    return z", "z = y\n    z = x\n    return z", 3, "place"),
     ("z = x\n    z = 0\n    return z", "z = x\n    pass\n    return z", 3, "lines"),
     ("if x is None and y:\n        x = 1\n    return x", "if x is None or y:\n        x = 1\n    return x", 2, "condition"),
