@@ -191,7 +191,7 @@ class FunctionSession:
             self._stopped = "timeout"
             return None, Answer(stopped="timeout", at=_error(error, own))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - the error is the answer
-            return None, Answer(error=_error(error, own), changed=changed_arguments(call, args, kwargs))
+            return None, Answer(error=_error(error, own))
         finally:
             self._called()
         given = {**{str(i): argument for i, argument in enumerate(args)}, **kwargs}

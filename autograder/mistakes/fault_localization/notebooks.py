@@ -284,7 +284,7 @@ class _Search:
             else:
                 first = failing(self._lazy, session)
                 wrong = bool(first)
-            if not wrong and self._right_without():
+            if not wrong and self._passes(self._judges[0], {}):
                 return None  # wrong only on hidden inputs, so a reported line would reveal something about them
 
             def survive(variants: Sequence[Variant]) -> Iterable[float]:
@@ -310,9 +310,6 @@ class _Search:
     def validate(self, variant: Variant) -> bool:
         """Return whether ``variant`` passes every check, with inputs from the search's own secret and from the course's."""
         return all(self._passes(judge, variant.sources) for judge in self._judges)
-
-    def _right_without(self) -> bool:
-        return self._passes(self._judges[0], {})
 
     def _passes(self, judge: Judge[ChapterChecks], sources: Mapping[str, str]) -> bool:
         subject = _EditedNotebook(self, sources)

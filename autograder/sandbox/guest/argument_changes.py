@@ -27,8 +27,11 @@ class ArgumentTracker:
         """Return the positional and keyword arguments that the trees describe. ``["=", 0]`` means the first argument itself."""
         positional: list[Value] = []
         for place, tree in enumerate(args):
-            again = type(tree) is list and tree[0] == "="
-            positional.append(positional[tree[1]] if again else self._argument(str(place), tree))
+            if type(tree) is list and tree[0] == "=":
+                positional.append(positional[tree[1]])
+                self._watched += [(str(place), *watched) for label, *watched in self._watched if label == str(tree[1])]
+            else:
+                positional.append(self._argument(str(place), tree))
         return positional, {key: self._argument(key, tree) for key, tree in kwargs}
 
     def _argument(self, label: str, tree: Json) -> Value:

@@ -79,8 +79,22 @@ def test_an_array_that_is_given_twice_is_one_object(run):
     session = run("def same(X, Y):\n    X += 1\n    return [X is Y, Y.tolist()]")
     X = np.zeros(2)
     calls = [Call("same", (X, X)), Call("same", (X, X.copy())), Call("same", (X, X))]
-    found = [answer.value for answer in session.batch(calls)]
-    assert found == [[True, [1.0, 1.0]], [False, [0.0, 0.0]], [True, [1.0, 1.0]]]
+    answers = session.batch(calls)
+    assert [a.value for a in answers] == [[True, [1.0, 1.0]], [False, [0.0, 0.0]], [True, [1.0, 1.0]]]
+    assert [a.changed for a in answers] == [("0", "1"), ("0",), ("0", "1")]
+
+
+@pytest.mark.parametrize(
+    "body", ["X += 1\n    return Y", "X += 1\n    raise ValueError", "return Y"], ids=["changes", "raises", "returns"]
+)
+def test_the_sandbox_and_this_process_report_the_same_changes(run, body):
+    """Otherwise, a misconception that changes its inputs in this process would not explain the same code in the sandbox."""
+    source, names = f"def change(X, Y):\n    {body}", {}
+    exec(source, names)  # noqa: S102 - the line above
+    X = np.zeros(2)
+    for call in (Call("change", (X, X)), Call("change", (X, X.copy()))):
+        there, here = run(source).call(call), FunctionSession(names).call(call)
+        assert (there.changed, there.same, there.error is None) == (here.changed, here.same, here.error is None)
 
 
 def test_a_caller_may_change_the_arrays_between_two_calls(run):
