@@ -23,7 +23,7 @@ __all__ = ["all_categories"]
 _OF_LARGEST = 1e-6  # right solutions may differ by this share of the largest number if large numbers cancel
 _CALLS = 60  # the most test calls for finding the category and the smallest case
 _LENGTH = re.compile(r"(?: (\d+))?$")  # at the end of a category's name, if the category is about a length
-_PAIRS = 2  # the number of pairs of calls, with and without a category, that must confirm the category as the cause
+_PAIRS = 3  # the number of pairs of calls, with and without a category, that must confirm the category as the cause
 Ask = Callable[[Any, str, Mapping[str, Any]], None]
 
 

@@ -153,11 +153,9 @@ def place_of(
     one: FaultySolution, exercise: str, judge: Judge[ChapterChecks], locator: SolutionLocator
 ) -> tuple[Located | None] | None:
     """Return a 1-tuple with the location of the mistake, or with None if it was not found. Return None if the code is not wrong or does not run."""
-    names: dict[str, Value] = {
-        "np": np,
-        **judge.checks.right_names(),
-        **(vars(inspect.getmodule(judge.checks.references[exercise])) if one.kind == "mutant" else {}),
-    }
+    # A misconception's cell uses what the notebook imports, and so does the reference's module.
+    module = vars(inspect.getmodule(judge.checks.references[exercise]))
+    names: dict[str, Value] = {"np": np, **judge.checks.right_names(), **module}
     try:
         exec(compile(one.source, "<cell>", "exec"), names)  # noqa: S102 - the course's own code, changed by us
     except Exception:  # noqa: BLE001 - some mistakes make their cell fail

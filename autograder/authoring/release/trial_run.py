@@ -121,7 +121,7 @@ def _solved_mistakes(
         if fails and MAY_FAIL not in cell.tags:
             failed.add(cell.grade_id)
             yield _of_a_cell(source, cell, outcome, file.course.limits, "with the reference solutions in place, ")
-        elif not fails and PICTURE in cell.tags and _is_to_draw(cell) and not _draws(outcome):
+        elif not fails and PICTURE in cell.tags and _lacks_a_picture(cell, outcome):
             output = f" Its output begins with “{text}”." if (text := _first_line(outcome)) else ""
             what = f"it is tagged {PICTURE}, but it draws nothing with the reference solutions in place.{output}"
             yield Mistake(source.place(cell), what)
@@ -187,13 +187,10 @@ def _of_a_cell(source: SourceNotebook, cell: Cell, outcome: CellOutcome, limits:
     return Mistake(source.place(cell, line), f"{when}it fails. {why.rstrip('.')}.{more}", about=about)
 
 
-def _is_to_draw(cell: Cell) -> bool:
-    """Return whether a cell uses a plotting name. Other cells tagged ``picture`` only print."""
-    return bool(attempt.identifiers_in(cell.source) & _FIGURES)
-
-
-def _draws(outcome: CellOutcome) -> bool:
-    return any(str(kind).startswith("image/") for output in outcome.outputs for kind in output.get("data", {}))
+def _lacks_a_picture(cell: Cell, outcome: CellOutcome) -> bool:
+    """Return whether a cell uses a plotting name but draws nothing. Other cells tagged ``picture`` only print."""
+    draws = any(str(kind).startswith("image/") for output in outcome.outputs for kind in output.get("data", {}))
+    return not draws and bool(attempt.identifiers_in(cell.source) & _FIGURES)
 
 
 def _first_line(outcome: CellOutcome) -> str:

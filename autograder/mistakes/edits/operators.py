@@ -367,6 +367,11 @@ def other_index(node: ast.expr, scope: Scope) -> Iterator[Change]:
                 yield indexed(ast.Tuple(index.elts[:i] + index.elts[i + 1 :], ast.Load()), "index", 1.2)
         if not any(isinstance(e, ast.Constant) and e.value is ... for e in index.elts):
             yield indexed(ast.Tuple([ast.Constant(...), *index.elts], ast.Load()), "index", 1.2)
+        for i, part in enumerate(index.elts):
+            for other in _slices(part, scope) if isinstance(part, ast.Slice) and (part.lower or part.upper) else ():
+                if not other.mutation:  # other_bounds makes the other changes
+                    parts = [*index.elts[:i], other.replacement, *index.elts[i + 1 :]]
+                    yield indexed(ast.Tuple(parts, ast.Load()), "index", other.cost)
     elif isinstance(index, ast.Slice):
         yield from (indexed(other.replacement, "index", other.cost) for other in _slices(index, scope))
         yield indexed(ast.Tuple([ast.Constant(...), index], ast.Load()), "index", 1.2)
@@ -388,7 +393,7 @@ def other_index(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_bounds(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Change the bounds of a slice. These changes are only mutations, because ``other_index`` edits the whole expression."""
+    """Change the bounds of a slice. These changes are only mutations, because ``other_index`` makes the others."""
     if isinstance(node, ast.Slice):
         yield from (change._replace(cost=inf) for change in _slices(node, scope))
 
@@ -412,6 +417,10 @@ def _slices(index: ast.Slice, scope: Scope) -> Iterator[Change]:
             yield bounded(ast.BinOp(bound, op, ast.Constant(1)), 1.0, *((1,) if narrows else ()))
     if index.lower is not None or index.upper is not None:
         yield Change(ast.Slice(index.upper, index.lower, index.step), "index", 1.2)
+    if (index.lower is None) != (index.upper is None):  # the last entries in place of the first, or the reverse
+        ends = index.upper, index.lower
+        lower, upper = (e.operand if isinstance(e, ast.UnaryOp) else e and ast.UnaryOp(ast.USub(), e) for e in ends)
+        yield Change(ast.Slice(lower, upper, index.step), "index", 1.2)
     if index.step is not None:
         yield Change(ast.Slice(index.lower, index.upper, None), "index", 1.2)
     else:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.judging.diagnosis import same_answer
+from autograder.judging.diagnosis import distinguishing_calls, same_answer
 from autograder.judging.functions import FunctionSession
 from autograder.mistakes.fault_localization.program import Variant
 from autograder.sandbox.protocol import Answer, Call, EditableSession, Rng
@@ -40,12 +40,15 @@ class Questions:
 
     @classmethod
     def of(cls, exercise: str, plan: Iterable[Call], references: Mapping[str, Callable[..., Any]]) -> Questions:
-        """Return the calls of ``plan`` that have exactly one correct result. Calls with random numbers or a probe are left out."""
-        calls = [c for c in plan if exercise in names_in(c) and c.can_batch and not _draws(c)]
+        """Return the calls of ``plan`` that have exactly one correct result. Calls with random numbers are left out."""
+        plan = [c for c in plan if exercise in names_in(c) and c.memory_mb is None and not _draws(c)]
+        # If checks use probes, different results of the function itself may be equally right.
+        calls = distinguishing_calls(exercise, plan)
         right = FunctionSession(references).batch(calls)
         known = [(c, a) for c, a in zip(calls, right, strict=True) if a.error is None]
-        asked = tuple(c for c, _ in known)
-        return cls(asked, tuple(a for _, a in known), _to_watch([call for call in asked if call.is_plain]))
+        # Watch the largest of the small calls. The larger a call is, the less likely equal values are a coincidence.
+        watched = max((c for c in plan if c.is_plain and _size(c) <= _WATCHED), key=_size, default=None)
+        return cls(tuple(call for call, _ in known), tuple(answer for _, answer in known), watched)
 
     def wrong_first(self, answers: Sequence[Answer]) -> Questions:
         """Return these calls, starting with the calls whose ``answers`` are wrong. Most variants fail one of them."""
@@ -149,11 +152,6 @@ def _asked(
         done = len(part) if asked.alive else next((i for i, given in enumerate(part) if not given), len(part) - 1)
         found += part[: done + 1]
     return found
-
-
-def _to_watch(calls: Sequence[Call]) -> Call | None:
-    """Return the largest of the small calls. The larger a call is, the less likely equal values are a coincidence."""
-    return max((call for call in calls if _size(call) <= _WATCHED), key=_size, default=None)
 
 
 def _size(call: Call) -> int:
