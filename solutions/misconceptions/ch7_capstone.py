@@ -22,6 +22,17 @@ def target_without_a_causal_mask(target, memory, weights, h, memory_lengths):
 
 
 @wrong
+def matrices_in_the_order_of_the_keys(target, memory, weights, h, memory_lengths):
+    """You pass the four matrices in the order in which the dictionary holds them. A dictionary may hold W_O before W_Q,
+    and then each matrix takes the place of another. Pass each one by its name, for example with
+    `**weights["self"]`."""
+    seen, _ = multi_head_attention(target, target, *weights["self"].values(), h, causal_mask(target.shape[1]))
+    real = padding_mask(memory_lengths, memory.shape[1])[:, None]
+    output, _ = multi_head_attention(seen, memory, *weights["cross"].values(), h, real)
+    return output
+
+
+@wrong
 def causal_mask_on_the_memory_too(target, memory, weights, h, memory_lengths):
     """You use a causal mask in the cross-attention too, so the first query sees only one row of the memory. The memory
     is complete before the first word is written, so nothing in it is the future. Hide only the padding there."""
