@@ -56,6 +56,19 @@ def project_qkv(X_q, X_kv, W_Q, W_K, W_V):
     K = X_kv @ W_K
     return Q, K, X_q @ W_V
 """
+# The matrices differ from the reference's, which is right. The last token is left out, which is wrong.
+OWN_HEAD = """\
+def previous_token_head(n, d_model):
+    t = d_model - n
+    W_Q, W_K, W_V = np.zeros((d_model, n)), np.zeros((d_model, n)), np.zeros((d_model, t))
+    for i in range(n):
+        W_K[t + i, i] = 50 * np.sqrt(n)
+        if i > 0:
+            W_Q[t + i, i - 1] = 1
+    for c in range(t - 1):
+        W_V[c, c] = 1
+    return {"W_Q": W_Q, "W_K": W_K, "W_V": W_V, "W_O": W_V.T}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -83,8 +96,16 @@ def locate():
         ("ch0_orientation", "pairwise_dot", HELPER, [5], 1),
         ("ch1_weighted_averaging", "hard_lookup", WRONG_WAY_ROUND, [6], 1),
         ("ch1_weighted_averaging", "soft_lookup", BY_VALUE, [5], 1),
+        ("ch7_capstone", "previous_token_head", OWN_HEAD, [8], 1),
     ],
-    ids=["one slip in three lines", "two slips", "a helper", "an assignment the wrong way round", "a step too many"],
+    ids=[
+        "one slip in three lines",
+        "two slips",
+        "a helper",
+        "an assignment the wrong way round",
+        "a step too many",
+        "own matrices",
+    ],
 )
 def test_the_line_is_found(locate, chapter, exercise, source, lines, edits):
     """The reported lines are the wrong lines."""
