@@ -171,7 +171,6 @@ class TestDecoderAttention:
     def test_a_padded_batch(self, agrees, rng):
         """a batch of four memories with different lengths"""
         target, memory, weights = some_case(rng, 4, 3, 5, 2, 3, 1, 2)
-        weights = {which: dict(reversed(four.items())) for which, four in weights.items()}  # keys may have any order
         agrees.decoder_attention(target, memory, weights, 3, np.array([3, 1, 5, 4]))
 
     @check(points=0.5, visible=True, after="test_a_padded_batch")
@@ -193,6 +192,7 @@ class TestDecoderAttention:
         """equal numbers of sequences, heads, positions, memory rows and columns"""
         target, memory, _ = some_case(rng, 3, 3, 3, 3, 3, 1, 1)
         weights = {"self": some_weights(rng, 3, 3, 1, 1), "cross": some_weights(rng, 3, 3, 1, 1)}
+        weights = {which: dict(reversed(four.items())) for which, four in weights.items()}  # keys may have any order
         agrees.decoder_attention(target, memory, weights, 3, np.array([2, 3, 1]))
 
     @check(visible=True, after="test_small_example")
