@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -192,10 +193,14 @@ def draw(
             if changed is None:
                 return None
             values = changed
-    for path, how in request.layouts.items():  # last, because the result of arithmetic is a contiguous array
-        values = replace_at(values, path, lambda v: in_layout(v, how) if isinstance(v, np.ndarray) else v)  # noqa: B023 - called at once
+    for path, layout in request.layouts.items():  # last, because the result of arithmetic is a contiguous array
+        values = replace_at(values, path, partial(_in_layout, layout))
     call = contract.bind(values)
     return DrawnInput(values, frozenset(c.name for c in categories if c.matches(call)))
+
+
+def _in_layout(layout: str, value: Value) -> Value:
+    return in_layout(value, layout) if isinstance(value, np.ndarray) else value
 
 
 def _draw_values(contract: Contract, request: DrawRequest, rng: np.random.Generator) -> dict[str, Value]:

@@ -367,13 +367,7 @@ def other_index(node: ast.expr, scope: Scope) -> Iterator[Change]:
                 yield indexed(ast.Tuple(index.elts[:i] + index.elts[i + 1 :], ast.Load()), "index", 1.2)
         if not any(isinstance(e, ast.Constant) and e.value is ... for e in index.elts):
             yield indexed(ast.Tuple([ast.Constant(...), *index.elts], ast.Load()), "index", 1.2)
-        for i, part in enumerate(index.elts):
-            for other in _slices(part, scope) if isinstance(part, ast.Slice) and (part.lower or part.upper) else ():
-                if not other.mutation:  # other_bounds makes the other changes
-                    parts = [*index.elts[:i], other.replacement, *index.elts[i + 1 :]]
-                    yield indexed(ast.Tuple(parts, ast.Load()), "index", other.cost)
     elif isinstance(index, ast.Slice):
-        yield from (indexed(other.replacement, "index", other.cost) for other in _slices(index, scope))
         yield indexed(ast.Tuple([ast.Constant(...), index], ast.Load()), "index", 1.2)
         yield indexed(ast.Tuple([ast.Slice(), index], ast.Load()), "index", 1.2)
         yield indexed(ast.Tuple([ast.Constant(...), index, ast.Slice()], ast.Load()), "index", 1.2)
@@ -392,13 +386,10 @@ def other_index(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 
 @operator
-def other_bounds(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Change the bounds of a slice. These changes are only mutations, because ``other_index`` makes the others."""
-    if isinstance(node, ast.Slice):
-        yield from (change._replace(cost=inf) for change in _slices(node, scope))
-
-
-def _slices(index: ast.Slice, scope: Scope) -> Iterator[Change]:
+def other_bounds(index: ast.expr, scope: Scope) -> Iterator[Change]:
+    """Change, drop, add or swap the bounds of a slice, count from its other end, or change its step. A bare ``:`` stays."""
+    if not isinstance(index, ast.Slice) or not (index.lower or index.upper or index.step):
+        return
     for part in ("lower", "upper"):
         bound = getattr(index, part)
 
