@@ -23,9 +23,8 @@ def target_without_a_causal_mask(target, memory, weights, h, memory_lengths):
 
 @wrong
 def matrices_in_the_order_of_the_keys(target, memory, weights, h, memory_lengths):
-    """You pass the four matrices in the order in which the dictionary holds them. A dictionary may hold W_O before W_Q,
-    and then each matrix takes the place of another. Pass each one by its name, for example with
-    `**weights["self"]`."""
+    """You pass the four matrices in the order in which the dictionary holds them. If the dictionary holds W_O first, the
+    function takes it for W_Q. Pass each matrix by its name, for example with `**weights["self"]`."""
     seen, _ = multi_head_attention(target, target, *weights["self"].values(), h, causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     output, _ = multi_head_attention(seen, memory, *weights["cross"].values(), h, real)

@@ -153,7 +153,7 @@ def place_of(
     one: FaultySolution, exercise: str, judge: Judge[ChapterChecks], locator: SolutionLocator
 ) -> tuple[Located | None] | None:
     """Return a 1-tuple with the location of the mistake, or with None if it was not found. Return None if the code is not wrong or does not run."""
-    # A misconception's cell uses what the notebook imports, and so does the reference's module.
+    # The reference's module has the notebook's imports, which a misconception's cell may use.
     module = vars(inspect.getmodule(judge.checks.references[exercise]))
     names: dict[str, Value] = {"np": np, **judge.checks.right_names(), **module}
     try:

@@ -203,9 +203,13 @@ def regrouped(node: ast.expr, _scope: Scope) -> Iterator[Change]:
     if isinstance(node.left, ast.BinOp):
         a, inner, b, c = node.left.left, node.left.op, node.left.right, node.right
         yield Change(ast.BinOp(a, inner, ast.BinOp(b, node.op, c)), "grouping", 1.0)
-    if isinstance(node.right, ast.BinOp):
-        a, b, inner, c = node.left, node.right.left, node.right.op, node.right.right
-        yield Change(ast.BinOp(ast.BinOp(a, node.op, b), inner, c), "grouping", 1.0)
+    rest: list[ast.BinOp] = []
+    while isinstance(part := rest[-1].left if rest else node.right, ast.BinOp):
+        rest.append(part)
+        whole = ast.BinOp(node.left, node.op, part.left)
+        for outer in reversed(rest):
+            whole = ast.BinOp(whole, outer.op, outer.right)
+        yield Change(whole, "grouping", 1.0)
 
 
 @operator
@@ -387,7 +391,7 @@ def other_index(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_bounds(index: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Change, drop, add or swap the bounds of a slice, count from its other end, or change its step. A bare ``:`` stays."""
+    """Change, drop, add or swap the bounds of a slice, count from its other end, or change its step. A bare ``:`` is not changed."""
     if not isinstance(index, ast.Slice) or not (index.lower or index.upper or index.step):
         return
     for part in ("lower", "upper"):

@@ -47,6 +47,8 @@ PLACES = [  # the wrong body, the body after one edit, the line of the edit, and
     ("return np.where(x, y, 0)", "return np.where(y, x, 0)", 2, "order"),
     ("return x * y", "return x @ y", 2, "operator"),
     ("return x + y * 2", "return (x + y) * 2", 2, "grouping"),
+    ("return x - y / 2 * 3", "return (x - y / 2) * 3", 2, "grouping"),
+    ("return x - y / 2 * 3 + 4", "return (x - y) / 2 * 3 + 4", 2, "grouping"),
     ("return np.exp(x) / y", "return np.exp(x / y)", 2, "grouping"),
     ("return x[1:]", "return x[:]", 2, "index"),
     ("return x[-2:]", "return x[:2]", 2, "index"),

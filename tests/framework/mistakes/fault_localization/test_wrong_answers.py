@@ -56,7 +56,7 @@ def project_qkv(X_q, X_kv, W_Q, W_K, W_V):
     K = X_kv @ W_K
     return Q, K, X_q @ W_V
 """
-# The matrices differ from the reference's, which is right. The last token is left out, which is wrong.
+# The matrices may differ from the reference's. The mistake is that the last token is left out.
 OWN_HEAD = """\
 def previous_token_head(n, d_model):
     t = d_model - n
