@@ -33,6 +33,7 @@ KINDS = {
     "keepdims": EditKind("whether the axis is kept or dropped", ("keepdims", "keeps the axis")),
     "transpose": EditKind("the order of the axes", ("transpos", "swap", ".T", "moveaxis")),
     "operator": EditKind("the operator", ("operator", "sign", "minus")),
+    "update": EditKind("what happens to the old value", ("overwrit", "old value")),
     "comparison": EditKind("the comparison", ("compar", "<", ">", "strictly")),
     "order": EditKind("the order of the parts", ("order", "other way round")),
     "grouping": EditKind("which parts belong together and which step comes first", ("bracket", "before", "after")),

@@ -31,7 +31,7 @@ def all_categories(
     *,
     points: float,
     after: Waits = (),
-    title: str = "every kind of input that it may get",
+    title: str = "examples of every kind of input",
     ask: Ask | None = None,
     **options: Any,
 ) -> Callable[..., None]:

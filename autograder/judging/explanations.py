@@ -55,7 +55,7 @@ def fixed_axes(line: str, shapes: Mapping[str, Shape]) -> str:
 
 
 def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
-    ask = "What does each of these two axes run over: positions, or the entries of one vector?"
+    ask = "What does each of these two axes stand for?"
     sides = _sides(line, shapes)
     if sides is None:
         return ask
@@ -73,7 +73,7 @@ def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
     would = [how for how, fit in fits.items() if fit]
     if not would:  # another order may fit if ``.T`` reversed batch axes
         return ask if ".T" in left + right else f"{ask} Swapping axes or sides does not make them fit."
-    return f"The sizes would fit {', or '.join(would)}. {ask}"
+    return f"If both shapes are as you expect, the sizes would fit {', or '.join(would)}. {ask}"
 
 
 def _turned_round(left: str, right: str, shapes: Mapping[str, Shape]) -> str:
@@ -335,7 +335,7 @@ def _misfit(message: str, line: str, shapes: Mapping[str, tuple[int, ...]]) -> s
             "Line the shapes up from the right: the sizes in each pair must be equal, or one must be 1. Print both shapes: is an axis in a different place than you think?"
         )
     if "einsum" in message or "original->remapped" in message:
-        return "Write the shape of each array next to its letters. The same letter must mean the same size everywhere."
+        return "Write the shape of each array next to its letters. The same letter must mean the same size everywhere, and so must the axes that `...` stands for."
     if match := _BROADCAST.search(message):
         return _not_stretched(match["shapes"], line, shapes)
     return ""

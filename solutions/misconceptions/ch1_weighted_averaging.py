@@ -267,8 +267,8 @@ def first_entry_only(q, K, V):
 
 @wrong
 def writes_into_the_keys(q, K, V):
-    """The answer is right, but your code writes into K, so K has changed. The next lookup would use the wrong keys. How
-    can you make a new array instead?"""
+    """Your code writes into K, so K has changed. The next lookup would use the wrong keys. How can you make a new array
+    instead?"""
     K *= q
     return V[np.argmax(K.sum(axis=1))]
 
@@ -278,8 +278,8 @@ wrong = misconceptions_of("softmax")
 
 @wrong
 def no_max_shift(x, axis=-1):
-    """Your formula is right on paper, but exp of anything above 709 is too large for a float64: it becomes inf, and
-    inf/inf is nan. If all scores are below -745, you get 0/0. Only the differences between scores matter, so you may
+    """Your formula is right on paper, but exp of anything above about 709 is too large for a float64: it becomes inf, and
+    inf/inf is nan. If all scores are below about -745, you get 0/0. Only the differences between scores matter, so you may
     subtract one number from all the scores of a slice first. Which number makes exp safe?"""
     e = np.exp(x)
     return e / e.sum(axis=axis, keepdims=True)
@@ -288,7 +288,7 @@ def no_max_shift(x, axis=-1):
 @wrong
 def one_sum_without_a_shift(x, axis=-1):
     """You divide the exps of the whole array by a single sum. But each slice along `axis` should add up to 1 by itself:
-    which two arguments does `sum` need? And without a shift, exp of a score above 709 is inf. Which number could you
+    which two arguments does `sum` need? And without a shift, exp of a score above about 709 is inf. Which number could you
     subtract from all the scores of a slice first?"""
     e = np.exp(x)
     return e / e.sum()
@@ -397,7 +397,7 @@ def divides_by_the_maximum(x, axis=-1):
 @wrong
 def subtracts_the_minimum(x, axis=-1):
     """Your results are what you get if you shift the scores so that the smallest is 0. The largest may still be far
-    above 709, where exp becomes inf: for example, [0, 1000] gives nan. Which score has to become 0, so that no exponent
+    above about 709, where exp becomes inf: for example, [0, 1000] gives nan. Which score has to become 0, so that no exponent
     is positive?"""
     e = np.exp(x - x.min(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
@@ -721,7 +721,7 @@ def keeps_a_row_axis_in_the_mix(q, K, V, temperature=1.0):
 
 @wrong
 def writes_into_the_values(q, K, V, temperature=1.0):
-    """The answer is right the first time, but your code writes the weighted values into V, so V has changed. The next
-    lookup would use the wrong values. How can you make a new array instead?"""
+    """Your code writes the weighted values into V, so V has changed. The next lookup would use the wrong values. How can
+    you make a new array instead?"""
     V *= softmax(K @ q / temperature)[:, None]
     return V.sum(axis=0)

@@ -181,8 +181,8 @@ def exchanges_the_first_two_axes(Q, K):
 @wrong
 def keys_down_the_side(Q, K):
     """Your rows belong to the keys and your columns to the queries. The table should have shape (n_q, n_k): each row
-    contains one query's scores for all the keys, ready for a softmax along the row. Which array has to be on the
-    left?"""
+    contains one query's scores for all the keys, ready for a softmax along the row. Which of the two has to come
+    first: on the left of `@`, or right after the arrow of an einsum?"""
     return K @ np.swapaxes(Q, -1, -2)
 
 
@@ -478,7 +478,7 @@ def keys_against_queries(Q, K, V):
 
 @wrong
 def no_max_shift(Q, K, V):
-    """Your formula is right on paper, but exp of a score above 709 is too large for a float64. It becomes inf, and
+    """Your formula is right on paper, but exp of a score above about 709 is too large for a float64. It becomes inf, and
     inf/inf is nan. Unscaled scores of long vectors easily get that large. What does the softmax of chapter 1, at the
     top of this notebook, subtract from each row of scores first?"""
     e = np.exp(attention_scores(Q, K))

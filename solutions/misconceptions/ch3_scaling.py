@@ -522,7 +522,7 @@ def weights_alone(Q, K, V):
 
 @wrong
 def no_largest_score_taken_away(Q, K, V):
-    """Your softmax overflows: exp of a score above 709 is infinity, and infinity divided by infinity is nan. If all
+    """Your softmax overflows: exp of a score above about 709 is infinity, and infinity divided by infinity is nan. If all
     scores of a row are far below zero, every exp is 0, and 0 divided by 0 is nan too. Scaling makes scores smaller, but
     that is not enough. What did the softmax of chapter 1 do before exp?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
@@ -572,8 +572,8 @@ def scales_the_values(Q, K, V):
 
 @wrong
 def writes_into_the_queries(Q, K, V):
-    """The answer is right the first time, but your code divides Q itself, so Q has changed. A second call would divide
-    it again. How can you make a new array instead?"""
+    """Your code divides Q itself, so Q has changed. A second call would divide it again. How can you make a new array
+    instead?"""
     Q /= np.sqrt(Q.shape[-1])
     scores = Q @ np.swapaxes(K, -1, -2)
     weights = softmax(scores)
@@ -847,21 +847,21 @@ def positive_beside_the_diagonal(p):
 @wrong
 def a_dot_product_for_the_outer_one(p):
     """You subtracted the same number from every entry: p . p, a dot product. If p is a column, p p^T is an n by n
-    matrix with p[i] * p[j] at (i, j). For a vector, `.T` changes nothing, and `@` adds up the products."""
+    matrix with p[i] * p[j] at (i, j). If you use `.T`: for a vector it changes nothing. `@` adds up the products."""
     return np.diag(p) - p @ p
 
 
 @wrong
 def entry_by_entry_for_the_outer_product(p):
     """Every row gets the same n numbers subtracted: the squares p[j] * p[j]. If p is a column, p p^T is an n by n matrix
-    with p[i] * p[j] at (i, j). For an array of shape (n,), `.T` changes nothing."""
+    with p[i] * p[j] at (i, j). If you use `.T`: for an array of shape (n,) it changes nothing."""
     return np.diag(p) - p * p
 
 
 @wrong
 def entry_by_entry_down_the_columns(p):
     """Every column gets the same n numbers subtracted: the squares p[i] * p[i]. If p is a column, p p^T is an n by n
-    matrix with p[i] * p[j] at (i, j). For an array of shape (n,), `.T` changes nothing."""
+    matrix with p[i] * p[j] at (i, j). If you use `.T`: for an array of shape (n,) it changes nothing."""
     return np.diag(p) - (p * p)[:, None]
 
 
@@ -1099,8 +1099,8 @@ def one_number_for_all(f, x, eps=1e-5):
 
 @wrong
 def moves_whole_rows(f, x, eps=1e-5):
-    """For a matrix you moved whole rows, because a single index on a matrix selects a row. So each entry gets the sum
-    of all the slopes in its row. Move every entry by itself, whatever the number of axes."""
+    """For a matrix you moved whole rows, because a single index on a matrix selects a row. So each entry gets the change
+    from moving its whole row. Move every entry by itself, whatever the number of axes."""
     slopes = np.zeros_like(x)
     for i in range(len(x)):
         step = np.zeros_like(x)
@@ -1382,8 +1382,8 @@ def gradient_for_the_scores(q, K, V, g):
 
 @wrong
 def scales_the_keys_in_place(q, K, V, g):
-    """The answer is right the first time, but your code divides K itself, so K has changed. A second call would divide
-    it again. How can you make a new array instead?"""
+    """Your code divides K itself, so K has changed. A second call would divide it again. How can you make a new array
+    instead?"""
     K /= np.sqrt(len(q))
     return K.T @ (softmax_jacobian(softmax(K @ q)) @ (V @ g))
 
@@ -1411,7 +1411,7 @@ def gradient_for_the_keys(q, K, V, g):
 
 @wrong
 def no_largest_score_taken_away_here(q, K, V, g):
-    """Your softmax overflows: exp of a score above 709 is infinity, and infinity divided by infinity is nan. If all
+    """Your softmax overflows: exp of a score above about 709 is infinity, and infinity divided by infinity is nan. If all
     scores are far below zero, every exp is 0, and 0 divided by 0 is nan too. What did the softmax of chapter 1 do before
     exp?"""
     e = np.exp(K @ q / np.sqrt(len(q)))
@@ -1592,8 +1592,7 @@ def steps_one_query_at_a_time(W_Q, X, K, V, T, rate):
 
 @wrong
 def changes_w_q_in_place(W_Q, X, K, V, T, rate):
-    """The answer is right, but your code changes the W_Q that you were given. The caller still needs it: make a new
-    array."""
+    """Your code changes the W_Q that you were given. The caller still needs it: make a new array."""
     errors = _errors(W_Q, X, K, V, T)
     loss, change = _loss(errors), rate * _gradient(W_Q, X, K, V, errors) / len(X)
     W_Q -= change

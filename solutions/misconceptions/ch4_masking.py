@@ -161,7 +161,8 @@ def keys_down_queries_across(n_q, n_k=None):
 @wrong
 def nothing_forbidden(n_q, n_k=None):
     """Your mask allows everything, even the future. Only the last query may see all the keys. Count the True entries:
-    each row should have one more than the row above."""
+    each row should have one more than the row above. If you make a list of rows: `[row] * n` contains the same row n
+    times, so a change of one row changes all of them."""
     return np.ones((n_q, n_q if n_k is None else n_k), dtype=bool)
 
 
@@ -398,7 +399,7 @@ def no_shift(scores, mask):
 @wrong
 def no_shift_and_nan_where_nothing_is_allowed(scores, mask):
     """Your weights are right only for a row with an allowed place and no large score. A row without an allowed place
-    should get zeros, but the sum of its exps is 0, so you get nan. And exp of a score above 709 is inf. Which number
+    should get zeros, but the sum of its exps is 0, so you get nan. And exp of a score above about 709 is inf. Which number
     could you subtract from all the scores of a row before exp?"""
     e = np.exp(scores) * mask
     return e / e.sum(axis=-1, keepdims=True)
@@ -491,8 +492,8 @@ def down_the_columns(scores, mask):
 
 @wrong
 def exp_without_a_shift(scores, mask):
-    """Your weights are right for small scores, but exp of anything above 709 is inf in float64, and exp of anything
-    below -745 is 0. So you get nan, or zeros in a row with allowed places. Chapter 1's softmax subtracts the largest
+    """Your weights are right for scores near 0, but exp of anything above about 709 is inf in float64, and exp of
+    anything below about -745 is 0. So you get nan, or zeros in a row with allowed places. Chapter 1's softmax subtracts the largest
     score first: which scores should count for the maximum here?"""
     e = np.where(mask, np.exp(scores), 0.0)
     total = e.sum(axis=-1, keepdims=True)
@@ -572,7 +573,7 @@ def equal_shares_of_the_allowed(scores, mask):
 @wrong
 def writes_into_the_scores(scores, mask):
     """The weights are right, but your code writes its low numbers into the caller's scores. `scores[~mask] = …` changes
-    the array itself. Work on a copy, or make a new array."""
+    the array itself, and so does writing into `B` after `B = scores`. Work on a copy, or make a new array."""
     scores[~np.broadcast_to(mask, scores.shape)] = -1e9
     return np.where(mask, softmax(scores), 0.0)
 
@@ -904,7 +905,7 @@ def hides_at_the_lowest_score(Q, K, V, mask=None):
 
 @wrong
 def attention_without_a_shift(Q, K, V, mask=None):
-    """Your attention is right for small scores, but exp of anything above 709 is inf, and then the weights are nan.
+    """Your attention is right for scores near 0, but exp of anything above about 709 is inf, and then the weights are nan.
     Before exp, subtract the largest score of each row, as in chapter 1's softmax."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     e = np.exp(scores) if mask is None else np.where(mask, np.exp(scores), 0.0)
@@ -914,8 +915,8 @@ def attention_without_a_shift(Q, K, V, mask=None):
 
 @wrong
 def scales_the_queries_in_place(Q, K, V, mask=None):
-    """The answer is right, but your code divides Q itself, so Q has changed. `Q /= …` changes the caller's array, and a
-    second call would scale it again. `Q / …` makes a new array."""
+    """Your code divides Q itself, so Q has changed. `Q /= …` changes the caller's array, and a second call would scale it
+    again. `Q / …` makes a new array."""
     Q /= np.sqrt(Q.shape[-1])
     scores = Q @ np.swapaxes(K, -1, -2)
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
@@ -1108,8 +1109,9 @@ def compares_shapes(attend, X):
 
 @wrong
 def only_the_last_token(attend, X):
-    """You change or remove only the last row of X. That finds leaks from the last row, but misses a leak from position
-    1 to position 0. Every position has a future, so which other rows must you change?"""
+    """Your answer depends only on whether the last row of X leaks. Either you change or remove only that row, or a later
+    comparison replaces the results of the earlier ones. Both miss a leak from position 1 to position 0. Every position
+    has a future, and one leak decides the answer."""
     changed = X.copy()
     changed[-1] += 10.0
     return np.allclose(attend(changed)[:-1], attend(X)[:-1])
@@ -1117,8 +1119,9 @@ def only_the_last_token(attend, X):
 
 @wrong
 def only_the_last_token_with_other_numbers(attend, X):
-    """You change or remove only the last row of X. That finds leaks from the last row, but misses a leak from position
-    1 to position 0. Every position has a future, so which other rows must you change?"""
+    """Your answer depends only on whether the last row of X leaks. Either you change or remove only that row, or a later
+    comparison replaces the results of the earlier ones. Both miss a leak from position 1 to position 0. Every position
+    has a future, and one leak decides the answer."""
     changed = X.copy()
     changed[-1] = np.random.default_rng(1).normal(size=X.shape[1])
     return np.allclose(attend(changed)[:-1], attend(X)[:-1])

@@ -13,9 +13,9 @@ wrong = misconceptions_of("split_heads")
 
 @wrong
 def reshape_alone(X, h):
-    """You got the shape (h, n, d) by reshape alone. A reshape keeps the numbers in row-by-row order, so head 0 gets all
-    the columns of the first few positions and nothing of the later ones. First cut each row into h pieces, then swap
-    two axes."""
+    """You got the shape (h, n, d) by reshape alone. A reshape keeps the numbers in row-by-row order, so head 0 gets the
+    numbers of the first few positions instead of a few columns of every position. First cut each row into h pieces,
+    then swap two axes."""
     *batch, n, width = X.shape
     return X.reshape(*batch, h, n, width // h)
 

@@ -215,9 +215,9 @@ wrong = misconceptions_of("sliding_window_mask")
 
 @wrong
 def looks_both_ways(n, window):
-    """Your window is open on both sides, so queries see later positions. This window is causal: in
-    sliding_window_mask(4, 2) the first row has a single True. The distance from query to key has a sign, so check the
-    sign before you drop it."""
+    """Your window is open on both sides, so queries see later positions. The window should be causal: in
+    sliding_window_mask(4, 2) the first row should have a single True. The distance from query to key has a sign, so
+    check the sign before you drop it."""
     i, j = np.indices((n, n))
     return np.abs(i - j) < window
 
@@ -320,8 +320,8 @@ def the_first_keys_only(n, window):
 
 @wrong
 def negative_starts(n, window):
-    """Your first rows are wrong, and the later ones are right. Near the start of the sequence, i - window + 1 is
-    negative, and Python counts a negative index from the end. Where should the window begin then?"""
+    """Only rows near the start are wrong. There, i - window + 1 is negative, and Python counts a negative index from the
+    end. Where should the window begin then?"""
     mask = np.zeros((n, n), dtype=bool)
     for i in range(n):
         mask[i, i - window + 1 : i + 1] = True

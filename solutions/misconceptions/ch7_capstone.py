@@ -659,8 +659,8 @@ def _right_but_changes(change, target, memory, weights, h, memory_lengths):
 
 @wrong
 def target_written_over(target, memory, weights, h, memory_lengths):
-    """Your output is right, but the caller's `target` is not the same afterwards: you wrote into it. If other code
-    needs the target later, it finds your numbers instead. Put your results in a new array."""
+    """The caller's `target` is not the same afterwards: you wrote into it. If other code needs the target later, it
+    finds your numbers instead. Put your results in a new array."""
 
     def change(_seen, _real):
         target[...] += 1.0
@@ -670,9 +670,8 @@ def target_written_over(target, memory, weights, h, memory_lengths):
 
 @wrong
 def memory_written_over(target, memory, weights, h, memory_lengths):
-    """Your output is right, but the caller's `memory` is not the same afterwards: you wrote into it. The memory is read
-    again for every word that is written. Work on a copy, or leave it as it is: a mask hides the padding without
-    changing it."""
+    """The caller's `memory` is not the same afterwards: you wrote into it. The memory is read again for every word that
+    is written. Work on a copy, or leave it as it is: a mask hides the padding without changing it."""
 
     def change(_seen, real):
         memory[~real[:, 0, 0]] = 0.0
@@ -682,8 +681,8 @@ def memory_written_over(target, memory, weights, h, memory_lengths):
 
 @wrong
 def weights_written_over(target, memory, weights, h, memory_lengths):
-    """Your output is right, but the caller's `weights` are not the same afterwards: you changed an array in them, or
-    one of the dictionaries. The next call would start from the changed weights. Work on copies."""
+    """The caller's `weights` are not the same afterwards: you changed an array in them, or one of the dictionaries. The
+    next call would start from the changed weights. Work on copies."""
 
     def change(_seen, _real):
         weights["self"]["W_Q"] *= 0.5

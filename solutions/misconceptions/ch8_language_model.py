@@ -227,8 +227,8 @@ def gain_on_top_of_one(X, gain, bias, eps=1e-5):
 
 @wrong
 def rows_written_over(X, gain, bias, eps=1e-5):
-    """Your result is right, but the caller's X is not the same afterwards: you wrote into it. A block still needs its
-    rows as they were, to add its results to them. Work on a new array."""
+    """The caller's X is not the same afterwards: you wrote into it. A block still needs its rows as they were, to add
+    its results to them. Work on a new array."""
     result = right.layer_norm(X, gain, bias, eps)
     X -= 1
     return result
@@ -530,8 +530,7 @@ def entries_of_a_pair_exchanged(X, positions, base=10000.0):
 
 @wrong
 def turned_in_place(X, positions, base=10000.0):
-    """Your result is right, but the caller's X is not the same afterwards: you wrote into it. Put the turned rows in a
-    new array."""
+    """The caller's X is not the same afterwards: you wrote into it. Put the turned rows in a new array."""
     result = right.rotate_positions(X, positions, base)
     X += 1
     return result
@@ -1076,8 +1075,8 @@ def a_norm_at_the_end(X, weights, h):
 
 @wrong
 def weights_written_over(X, weights, h):
-    """Your result is right, but the caller's `weights` are not the same afterwards: you changed an array in them, or
-    one of the dictionaries. The next call would start from the changed weights. Work on copies."""
+    """The caller's `weights` are not the same afterwards: you changed an array in them, or one of the dictionaries. The
+    next call would start from the changed weights. Work on copies."""
     result = block(X, weights, h)
     weights["attention"]["W_Q"] *= 0.5
     return result
@@ -1085,8 +1084,7 @@ def weights_written_over(X, weights, h):
 
 @wrong
 def rows_added_to_in_place(X, weights, h):
-    """Your result is right, but the caller's X is not the same afterwards: you added to it in place. Put the sum in a
-    new array."""
+    """The caller's X is not the same afterwards: you added to it in place. Put the sum in a new array."""
     result = block(X, weights, h)
     X += 1
     return result

@@ -155,10 +155,12 @@ class TestScoreVariance:
             found = answers(student, rng, d_k, count, samples).std()
             right = d_k * np.sqrt(relative_variance(d_k, samples))
             if not low <= (found / right) ** 2 <= high:
+                look = "Is every pair new, is every entry normal, and does all of it come from `rng`?"
+                if found == 0:
+                    look = "So they are all equal, and what you draw has no effect on them."
                 raise CheckFailed(
                     f"For d_k = {d_k} and {samples} samples, the answers from {count} generators have a standard deviation "
-                    f"of {found:.3g}; with {samples} independent pairs of normal draws it would be about {right:.3g}. Is every "
-                    "pair new, is every entry normal, and does all of it come from `rng`?"
+                    f"of {found:.3g}; with {samples} independent pairs of normal draws it would be about {right:.3g}. {look}"
                 )
 
     @check(points=0.5, after="test_spread")

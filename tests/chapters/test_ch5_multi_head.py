@@ -325,7 +325,7 @@ class TestMultiHeadAttention:
 
     @check(points=0.5, after="test_heads_of_several_columns")
     def test_equal_sizes(self, agrees, rng):
-        """all sizes equal, so that swapped axes cause no error"""
+        """equal sizes, so that swapped axes cause no error, and one array for both sequences"""
         for n, d_model, batch in ((3, 9, ()), (3, 3, ()), (3, 9, (3,)), (3, 9, (3, 3))):
             inputs = layer(rng, n, n, d_model, 3, 3, 3, batch).values()
             agrees.multi_head_attention(*inputs, 3)
@@ -513,8 +513,8 @@ def look(student, reference, weights, queries, keys, probe=LOOK):
     for piece, call in {
         "returned": kind,
         "drawn": f"what is drawn {where}",
-        "across": "the row of labels, from the left,",
-        "down": "the column of labels, from the top,",
+        "across": "the row of labels that you set, from the left,",
+        "down": "the column of labels that you set, from the top,",
         "shown": "what is drawn where the labels meet (NaN: nothing, or a border)",
     }.items():
         inputs = {"weights": weights, "query_tokens": queries, "key_tokens": keys}

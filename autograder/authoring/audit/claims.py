@@ -56,7 +56,11 @@ def unsupported_numbers(message: str, known: str, constants: Iterable[float] = (
         unknown = [
             value
             for value, decimals in _values(text)
-            if not any(_matches(abs(other), abs(value), decimals) for other in (*shown, *results))
+            # Decimals may be rounded. A whole number must match exactly.
+            if not any(
+                math.isclose(abs(other), abs(value)) or (decimals > 0 and round(abs(other), decimals) == abs(value))
+                for other in (*shown, *results)
+            )
         ]
         if not all(map(_is_right, calculations)) or (unknown and not _SUPPOSED.search(sentence)):
             unsupported.append(sentence)
@@ -102,11 +106,6 @@ def _values(text: str) -> Iterator[tuple[float, int]]:
         percent = number != digits
         decimals = 12 if "e" in digits else len(digits.partition(".")[2]) + 2 * percent
         yield float(digits) / (100 if percent else 1), decimals
-
-
-def _matches(value: float, written: float, decimals: int) -> bool:
-    """Return whether ``written`` is ``value`` rounded to ``decimals``. A whole number must match exactly."""
-    return math.isclose(value, written, rel_tol=1e-9) or (decimals > 0 and round(value, decimals) == written)
 
 
 def _is_right(calculation: re.Match[str]) -> bool:

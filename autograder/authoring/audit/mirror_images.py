@@ -98,7 +98,9 @@ def mirror_images(function: Callable[..., Any], name: str) -> Iterator[Mutant]:
 
 def _mirrored(node: ast.AST, _scope: Scope) -> Iterator[tuple[str, ast.AST]]:
     """Yield a label and a replacement of ``node`` that has the opposite index, slice end, reduction axis or offset."""
-    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and not _is_shape(node.value):
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        if ast.unparse(getattr(node.value, "func", node.value)).endswith("shape"):
+            return
         for other in _ENDS.get(ast.unparse(node.slice), ()):
             changed = _parsed(f"x[{other}]")
             assert isinstance(changed, ast.Subscript)  # noqa: S101 - for mypy
@@ -124,10 +126,6 @@ def _with_other_keyword(node: ast.Call, name: str, opposites: Mapping[str, str])
 
 def _replaced(node: ast.AST, text: str) -> tuple[str, ast.AST]:
     return f"`{ast.unparse(node)}` → `{text}`", _parsed(text)
-
-
-def _is_shape(node: ast.expr) -> bool:
-    return ast.unparse(node.func if isinstance(node, ast.Call) else node).endswith("shape")
 
 
 def _parsed(text: str) -> ast.expr:

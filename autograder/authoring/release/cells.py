@@ -148,7 +148,7 @@ def _check(source: SourceNotebook, cell: Cell, spec: ExerciseSpec, called: Colle
         others = ", ".join(sorted(called))
         what = f"it checks {others}, but its grade_id names {name}" if called else "it checks nothing"
         yield Mistake(source.place(cell, 1), f"{what}. It must be {right}.", about=name)
-    elif spec.answers and not _quoted(cell, name):
+    elif spec.answers and name not in [getattr(argument, "value", None) for argument in _check_arguments(cell)]:
         what = f"{name} is not a function of the notebook. It must be {right}."
         yield Mistake(source.place(cell, 1), what, about=name)
     if source.marks(cell).get("locked") is not True:
@@ -214,7 +214,3 @@ def _checked(cell: Cell) -> set[str]:
     arguments = _check_arguments(cell)
     names = {argument.id for argument in arguments if isinstance(argument, ast.Name)}
     return names | {str(a.value) for a in arguments if isinstance(a, ast.Constant) and isinstance(a.value, str)}
-
-
-def _quoted(cell: Cell, name: str) -> bool:
-    return any(isinstance(argument, ast.Constant) and argument.value == name for argument in _check_arguments(cell))

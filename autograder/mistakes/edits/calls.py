@@ -80,7 +80,7 @@ def other_function(node: ast.expr, scope: Scope) -> Iterator[Change]:
 @operator
 def without_the_call(node: ast.expr, _scope: Scope) -> Iterator[Change]:
     """Replace a call with one of its arguments, or with the object whose method is called."""
-    if not isinstance(node, ast.Call):
+    if not isinstance(node, ast.Call) or call_of(node)[0] in _MAKE_ARRAYS:
         return
     name, method = call_of(node)
     kind = "transpose" if name in _SWAPS else "dtype" if name == "astype" else "extra"
@@ -96,6 +96,9 @@ def without_the_call(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 
 _SWAPS = frozenset({"transpose", "swapaxes", "moveaxis"})
+_MAKE_ARRAYS = frozenset(
+    {"zeros", "ones", "empty", "full", "eye", "identity", "tri", "arange", "linspace"}
+)  # from sizes and numbers
 
 
 @operator

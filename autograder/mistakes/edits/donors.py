@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any, NamedTuple, TypeVar
 
-from autograder.mistakes.edits.operators import Change, Operator, Scope
+from autograder.mistakes.edits.operators import Change, Operator, Scope, call_of
 
 __all__ = ["Donor", "donor_lines", "donor_operator"]
 
@@ -163,7 +163,8 @@ def donor_operator(donors: Sequence[Donor], called: Sequence[Mapping[str, str]] 
                 numbers = isinstance(expression, ast.Constant) and isinstance(getattr(node, "value", None), int | float)
                 kind = "number" if numbers else "expression"
                 yield Change(expression, kind, 1.5 + cost)
-        if isinstance(node, ast.Constant | ast.Starred):
+        # A step added to a table of zeros computes what the code later fills in.
+        if isinstance(node, ast.Constant | ast.Starred) or call_of(node)[0] in {"zeros", "empty"}:
             return
         for step, written, cost in steps:
             key = written.replace(_HOLE, own)

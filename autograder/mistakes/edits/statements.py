@@ -92,7 +92,7 @@ def _alone(statement: ast.stmt, text: Text, scope: Scope) -> Iterator[Edit]:
             plain = ast.unparse(ast.Assign([target], ast.BinOp(loaded, op, value), lineno=0))
             yield from _edit(text, statement, plain, "inplace", 1.0)
             assigned = ast.unparse(ast.Assign([target], value, lineno=0))
-            yield from _edit(text, statement, assigned, "operator", 1.2)
+            yield from _edit(text, statement, assigned, "update", 1.2)
             for other in (ast.Add, ast.Sub, ast.Mult, ast.Div):
                 if not isinstance(op, other):
                     changed = ast.unparse(ast.AugAssign(target, other(), value))
@@ -101,7 +101,7 @@ def _alone(statement: ast.stmt, text: Text, scope: Scope) -> Iterator[Edit]:
             if isinstance(target, ast.Name) and isinstance(value, ast.Name):
                 yield from _edit(text, statement, f"{value.id} = {target.id}", "order", 1.0)
             for op in (ast.Add(), ast.Sub(), ast.Mult()):
-                yield from _edit(text, statement, ast.unparse(ast.AugAssign(target, op, value)), "operator", 1.4)
+                yield from _edit(text, statement, ast.unparse(ast.AugAssign(target, op, value)), "update", 1.4)
             if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
                 yield from _chosen(statement, target.value, target.slice, value, text, scope)
             if isinstance(target, ast.Subscript):

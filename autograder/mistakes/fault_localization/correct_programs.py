@@ -112,7 +112,8 @@ class CorrectSubmissions:
                     text = found.definitions[0].text
                     texts.setdefault(ast.dump(ast.parse(text)), text)
         own = _parts(program.definitions[0].text)
-        ranked = sorted(texts.values(), key=lambda text: (_distance(own, _parts(text)), text))
+        parts = {text: _parts(text) for text in texts.values()}
+        ranked = sorted(parts, key=lambda text: (((own - parts[text]) + (parts[text] - own)).total(), text))
         return [Donor(text, more=_EXTRA_COST) for text in ranked[:_NEAREST]]
 
 
@@ -120,7 +121,3 @@ def _parts(text: str) -> Counter[str]:
     """Count the nodes of a program by type, and its attributes by name."""
     nodes = list(ast.walk(ast.parse(text)))
     return Counter([type(n).__name__ for n in nodes] + [n.attr for n in nodes if isinstance(n, ast.Attribute)])
-
-
-def _distance(one: Counter[str], other: Counter[str]) -> int:
-    return ((one - other) + (other - one)).total()

@@ -171,7 +171,9 @@ class NotebookLocator:
             and n in self.checks.references
             and not isinstance(self.checks.references[n], type)
         )
-        key = name, _key_of(program), helped, verdict.alike
+        # Docstrings, comments, white space, and the cells and lines of the definitions do not matter.
+        text = "\n".join(ast.dump(_bare(definition)) for definition in program.definitions)
+        key = name, text, helped, verdict.alike
         if len(self._known) >= _KEPT:
             self._known.clear()
         known = self._known.setdefault(key, _Known(program))
@@ -378,11 +380,6 @@ def _mistake(located: Located) -> LocatedMistake:
     cell = located.variants[0].places[0][0]
     lines = tuple(line for name, line in located.places if name == cell)
     return LocatedMistake(cell, lines, located.kind, located.edits)
-
-
-def _key_of(program: Program) -> str:
-    """Return a key of the code that ignores docstrings, comments, white space, and the cells and lines of the definitions."""
-    return "\n".join(ast.dump(_bare(definition)) for definition in program.definitions)
 
 
 def relocate(located: Located, old: Program, new: Program) -> Located | None:

@@ -8,11 +8,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
+from typing import Any
 
 from autograder.base.attempt import is_nested_deeply, parsed
 from autograder.mistakes.edits.donors import Donor, donor_lines, donor_operator
 from autograder.mistakes.edits.generator import Definition, edited, edits_of
-from autograder.mistakes.edits.operators import Operator
+from autograder.mistakes.edits.operators import Operator, name_of
 from autograder.mistakes.edits.source_text import Edit
 
 __all__ = ["MAX_LINES", "Program", "Variant", "program_of"]
@@ -44,11 +45,6 @@ class Variant:
         """The kind of mistake that the edits correct, or "" if they correct several kinds."""
         kinds = {edit.kind for _, edit in self.edits}
         return kinds.pop() if len(kinds) == 1 else ""
-
-    @property
-    def leaves_unused(self) -> bool:
-        """Whether an edit stops using a variable that the student computes. Such an edit replaces more than its own line."""
-        return any(_unused(edited(d.text, [e])) - _unused(d.text) for d, e in self.edits if e.kind != "variable")
 
     @property
     def sources(self) -> dict[str, str]:
@@ -86,6 +82,16 @@ class Program:
         """The parameters of the exercise's function, in order."""
         [statement] = ast.parse(self.definitions[0].text).body
         return tuple(a.arg for a in statement.args.args) if isinstance(statement, ast.FunctionDef) else ()
+
+    def leaves_unused(self, variant: Variant) -> bool:
+        """Return whether ``variant`` no longer uses a variable or helper that the student defines. Such an edit replaces more than its own line."""
+        edits = [(d, edit) for d, edit in variant.edits if edit.kind != "variable"]
+        texts = {d: edited(d.text, [edit for own, edit in edits if own is d]) for d, _ in edits}
+        if any(_unused(text) - _unused(d.text) for d, text in texts.items()):
+            return True
+        # An extra step may be a helper that is not needed.
+        helpers = {d.name for d in self.definitions[1:] if any(edit.kind == "expression" for _, edit in variant.edits)}
+        return not helpers <= set().union(*(_read(texts.get(d, d.text)) for d in self.definitions))
 
     def singles(self) -> Iterator[Variant]:
         """Return the variants with a single edit, cheapest first."""
@@ -154,7 +160,19 @@ def program_of(
 def _unused(text: str) -> set[str]:
     """Return the names that a definition assigns but never reads."""
     names = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)]
-    return {n.id for n in names if isinstance(n.ctx, ast.Store)} - {n.id for n in names if isinstance(n.ctx, ast.Load)}
+    return {n.id for n in names if isinstance(n.ctx, ast.Store)} - _read(text)
+
+
+def _read(text: str) -> set[str]:
+    """Return the names that a definition reads, without those that it only fills: ``x[i] = …``, ``x.append(…)`` and ``x = x + …``."""
+    nodes = [*ast.walk(ast.parse(text))]
+    filled: list[Any] = [n for n in nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]
+    called: list[Any] = [n.value.func for n in nodes if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call)]
+    filled += [func.value for func in called if isinstance(func, ast.Attribute)]
+    assigned = [(name_of(n.targets[0]), n.value) for n in nodes if isinstance(n, ast.Assign)]
+    filled += [part for name, value in assigned for part in ast.walk(value) if name_of(part) == name != ""]
+    filled.extend(n.value for n in filled if isinstance(n, ast.Subscript))  # also of the new items
+    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n not in filled}
 
 
 def _bound(statement: ast.stmt) -> Sequence[str]:

@@ -91,6 +91,9 @@ def search(program: Program, survive: Survive, validate: Validate, deadline: Dea
     ones: list[Variant] = []
     near: list[tuple[float, int]] = []
 
+    def uses_all(variant: Variant) -> bool:
+        return not program.leaves_unused(variant) and validate(variant)
+
     def kept() -> Iterator[Variant]:
         for one in program.singles():
             ones.append(one)
@@ -113,7 +116,7 @@ def search(program: Program, survive: Survive, validate: Validate, deadline: Dea
                 return
 
     singles = kept()
-    found = _validated(small(), noted, validate, deadline)
+    found = _validated(small(), noted, uses_all, deadline)
     if not found:
         # A small slip made twice, or two small slips, are more likely than one large edit.
         combined: _Combined = (
@@ -121,10 +124,10 @@ def search(program: Program, survive: Survive, validate: Validate, deadline: Dea
             lambda: islice(_in_one_line(ones), _FIRST_PAIRS),
             lambda: _promising_pairs(promising(), ()),
         )
-        found = _first_of(combined, survive, validate, deadline)
+        found = _first_of(combined, survive, uses_all, deadline)
         if found:
             return _located(found)
-    found = _validated(singles, noted, validate, deadline, found)
+    found = _validated(singles, noted, uses_all, deadline, found)
     if not found:
         combined = (
             lambda: _repeated_edits(ones),
@@ -132,7 +135,7 @@ def search(program: Program, survive: Survive, validate: Validate, deadline: Dea
             lambda: _promising_pairs(promising(), ones),
             lambda: islice(_pairs(ones, _VERY_SMALL, _PAIRED_ACROSS, same_line=False), _IN_TWO_LINES),
         )
-        found = _first_of(combined, survive, validate, deadline)
+        found = _first_of(combined, survive, uses_all, deadline)
     return _located(found) if found else None
 
 
@@ -176,7 +179,7 @@ def _validated(
         open_ones = [c for c in chunk if is_open(c)]
         for variant, near in zip(open_ones, survive(open_ones), strict=True):
             if near == 1 and is_open(variant) and deadline.remaining:
-                if not variant.leaves_unused and validate(variant):
+                if validate(variant):
                     valid[variant.places] = variant
                 else:
                     failed[variant.places] += 1

@@ -90,7 +90,9 @@ class Clock:
 
 def describe(error: BaseException, cells: dict[str, tuple[str, list[str]]]) -> dict[str, Any]:
     """Return the types, message and location of an exception as JSON. ``cells`` maps file names to (cell name, source lines)."""
-    described: dict[str, Any] = {"type": _public_name(type(error)), "message": _text_of(error)}
+    # For NumPy's private types, such as _ArrayMemoryError, use the public base class.
+    public = (base.__name__ for base in type(error).__mro__ if not base.__name__.startswith("_"))
+    described: dict[str, Any] = {"type": next(public, "BaseException"), "message": _text_of(error)}
     described["bases"] = bases_of(error)
     frames = _frames(error.__traceback__, cells)
     if isinstance(error, SyntaxError) and type(error.filename) is str and error.filename in cells:
@@ -124,11 +126,6 @@ def bases_of(error: BaseException) -> list[str]:
         if type(home) is ModuleType and home is not builtins and vars(home).get(name) is kind:
             qualified.append(f"{module}.{name}"[:100])
     return names + qualified
-
-
-def _public_name(kind: type) -> str:
-    # For NumPy's private types, such as _ArrayMemoryError, use the public base class.
-    return next((base.__name__ for base in kind.__mro__ if not base.__name__.startswith("_")), "BaseException")
 
 
 def _text_of(error: BaseException) -> str:

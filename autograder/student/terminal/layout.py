@@ -103,7 +103,8 @@ def _set_up_chapter(source: Path, folder: Path, chapter: str, digests: dict[str,
     inside = (source / chapter).rglob("*") if chapter else source.iterdir()
     files = [path for path in inside if path.is_file() and "__pycache__" not in path.parts]
     names = sorted(path.relative_to(source).as_posix() for path in files)
-    touched = {name for name in names if (folder / name).exists() and not _is_ours(folder / name, digests.get(name))}
+    there = [name for name in names if (folder / name).exists()]
+    touched = {name for name in there if not (folder / name).is_file() or _digest(folder / name) != digests.get(name)}
     held = any(name.endswith(".ipynb") and chapter for name in touched)
     for name in names:
         path, data, digest = folder / name, (source / name).read_bytes(), _digest(source / name)
@@ -122,11 +123,6 @@ def _set_up_chapter(source: Path, folder: Path, chapter: str, digests: dict[str,
         digests[name] = digest
         if chapter and name.endswith(".ipynb"):
             write_atomically(folder / _RELEASED / name, data)
-
-
-def _is_ours(path: Path, digest: str | None) -> bool:
-    """Return whether a file is unchanged since ``set_up_course`` wrote it."""
-    return digest is not None and path.is_file() and _digest(path) == digest
 
 
 def _digest(path: Path) -> str:

@@ -22,14 +22,14 @@ def raised(code):
     ("code", "words"),
     [
         ("np.ones((2, 3)) @ np.ones((2, 3))", "here of size 3, and the second-to-last axis of its right side"),
-        ("np.ones((4, 2, 3)) @ np.ones((3, 5, 4))", "What does each of these two axes run over"),
+        ("np.ones((4, 2, 3)) @ np.ones((3, 5, 4))", "What does each of these two axes stand for"),
         ("np.dot(np.ones((2, 3)), np.ones((2, 3)))", "sums over axis 1 of the left one (size 3) and axis 0"),
         ("np.ones((2, 3)) + np.ones((2,))", "The shapes (2,3) and (2,) do not fit"),
         ("np.einsum('ij,jd->id', np.ones((2, 3, 4)), np.ones((2, 4, 5)))", "`...` stands for all leading axes"),
         ("np.einsum('ij,jd->ix', np.ones((2, 3)), np.ones((3, 5)))", "only letters that also appear before it"),
         (
             "np.einsum('ij,jd->id', np.ones((2, 3)), np.ones((4, 5)))",
-            "The same letter must mean the same size everywhere",
+            "The same letter must mean the same size everywhere, and so must the axes that `...` stands for",
         ),
         (
             "np.einsum('bij,bjk,bkl->bil', *map(np.ones, [(2, 3, 4), (5, 4, 3), (2, 3, 2)]))",
@@ -124,20 +124,32 @@ ARRAYS = {
 @pytest.mark.parametrize(
     ("line", "words", "unsaid"),
     [
-        ("Q @ K", "The sizes would fit with the last two axes of `K` swapped.", "of `Q` swapped"),
+        (
+            "Q @ K",
+            "If both shapes are as you expect, the sizes would fit with the last two axes of `K` swapped.",
+            "of `Q` swapped",
+        ),
         ("Q @ K", "Here `Q` has shape (2, 3) and `K` has shape (4, 3).", ""),
         ("Q @ V", "Swapping axes or sides does not make them fit", "would fit"),
-        ("K.T @ Q", "The sizes would fit with the two sides swapped.", "last two axes of `"),
-        ("V @ K", "The sizes would fit with the last two axes of `V` swapped.", "of `K`"),
+        (
+            "K.T @ Q",
+            "If both shapes are as you expect, the sizes would fit with the two sides swapped.",
+            "last two axes of `",
+        ),
+        (
+            "V @ K",
+            "If both shapes are as you expect, the sizes would fit with the last two axes of `V` swapped.",
+            "of `K`",
+        ),
         (
             "E @ D.T",
             "`.T` reverses all the axes of `D`: the shape stays (3, 7, 3), but the axes change places.",
             "becomes",
         ),
-        ("C.T @ x", "What does each of these two axes run over", "Swapping"),
+        ("C.T @ x", "What does each of these two axes stand for", "Swapping"),
         ("B @ C.T", "`.T` reverses all the axes of `C`: (7, 4, 3) becomes (3, 4, 7)", "last two axes of `C`"),
         ("Q @ v", "a vector's only axis), here of size 5. They must be equal. Here `Q` has shape (2, 3)", "exchange"),
-        ("Q @ K[:, 1:]", "What does each of these two axes run over", "fit"),
+        ("Q @ K[:, 1:]", "What does each of these two axes stand for", "fit"),
         ("x / x.sum(axis=1)", "Without `keepdims=True`, a sum or a maximum drops its axis.", ""),
         ("Q * K", "Which axis of the first array should match which axis of the second?", "drops"),
         ("x / x.sum(axis=0, keepdims=True)[:, :2]", "Which axis of the first array should match", "drops"),

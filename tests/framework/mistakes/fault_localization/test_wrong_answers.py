@@ -11,7 +11,8 @@ from autograder.course.course import load_course
 from autograder.judging.functions import FunctionSession
 from autograder.judging.loader import load_checks
 from autograder.mistakes.edits.donors import Donor
-from autograder.mistakes.fault_localization.program import program_of
+from autograder.mistakes.edits.source_text import Edit
+from autograder.mistakes.fault_localization.program import Variant, program_of
 from autograder.mistakes.fault_localization.variable_matching import DonorTrace, match_variables, traced_values
 from autograder.sandbox.protocol import Call
 from tests.support import ROOT
@@ -134,3 +135,58 @@ def test_a_variable_of_a_right_program_is_known_by_what_it_holds():
     assert called == {"x": "values", "width": "w", "middle": "m", "away": "d"}
     changed = {edit.text for variant in replace(program, called=(called,)).singles() for _, edit in variant.edits}
     assert "(d / w)" in changed
+
+
+RESET_TOO_EARLY = """\
+def dot_product_attention(Q, K, V):
+    weights = softmax(attention_scores(Q, K))
+    output = np.zeros((len(Q), V.shape[-1]))
+    mixed = np.zeros(V.shape[-1])
+    for i in range(len(Q)):
+        for j in range(len(K)):
+            mixed = mixed + weights[i, j] * V[j]
+        output[i] = mixed
+    return output, weights
+"""
+LIST_OF_BLOCKS = """\
+def split_heads(X, h):
+    heads = []
+    for i in range(h):
+        heads.append(X[..., i * h : (i + 1) * h])
+    return np.stack(heads, axis=-3)
+"""
+OWN_PROJECTION = """\
+def project(X, W):
+    return (X @ W).reshape(-1, W.shape[1])
+
+def project_qkv(X_q, X_kv, W_Q, W_K, W_V):
+    return project(X_q, W_Q), project(X_kv, W_K), project(X_kv, W_V)
+"""
+
+
+@pytest.mark.parametrize(
+    ("exercise", "source", "changes", "useless"),
+    [
+        ("dot_product_attention", RESET_TOO_EARLY, {"return output": "return (weights @ V)"}, True),
+        ("dot_product_attention", RESET_TOO_EARLY, {"output[i] = mixed": "output[i] = weights[i] @ V"}, True),
+        ("dot_product_attention", RESET_TOO_EARLY, {"mixed + ": "output[i] + "}, False),
+        ("split_heads", LIST_OF_BLOCKS, {"stack(heads": "stack(np.split(X, h, axis=-1)"}, True),
+        ("split_heads", LIST_OF_BLOCKS, {"range(h)": "range(X.shape[-1] // h)"}, False),
+        (
+            "project_qkv",
+            OWN_PROJECTION,
+            {"project(X_q, ": "(X_q @ ", "project(X_kv, W_K": "(X_kv @ W_K", "project(X_kv, W_V": "(X_kv @ W_V"},
+            True,
+        ),
+        ("project_qkv", OWN_PROJECTION, {"project(X_q, ": "(X_q @ "}, False),
+    ],
+)
+def test_a_change_that_makes_the_students_own_steps_useless_is_not_reported(exercise, source, changes, useless):
+    """A change leaves something unused if it replaces the result of a loop, of a list or of a helper."""
+    program = program_of(exercise, [("cell", source)])
+    edits = []
+    for old, new in changes.items():
+        [definition] = [one for one in program.definitions if old in one.text]
+        start = definition.text.index(old)
+        edits.append((definition, Edit(start, start + len(old), new, 1, "expression", 1.5)))
+    assert program.leaves_unused(Variant(tuple(edits))) is useless
