@@ -12,6 +12,7 @@ import ast
 import functools
 import inspect
 import itertools
+import operator
 import textwrap
 import zlib
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -531,10 +532,6 @@ def _first_of_batch(a: np.ndarray, *, axes: int) -> np.ndarray:
     return np.broadcast_to(a[(slice(0, 1),) * lead], a.shape).copy() if lead > 0 else a
 
 
-def _rounded(digits: int) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda a: np.round(a, digits)
-
-
 def _without_small(size: float) -> Callable[[np.ndarray], np.ndarray]:
     return lambda a: np.where(np.abs(a) < size, 0.0, a).astype(a.dtype)
 
@@ -556,7 +553,7 @@ _CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     },
     **{f"with numbers closer to 0 than {size:g} set to 0": _without_small(size) for size in (1e-2, 1e-3, 1e-5, 1e-8)},
     # Six decimals are accepted.
-    **{f"rounded to {n} digits": _rounded(n) for n in (1, 2, 4)},
+    **{f"rounded to {n} digits": operator.methodcaller("round", n) for n in (1, 2, 4)},
     "without its sign": np.abs,
     "with negative numbers set to 0": lambda a: np.maximum(a, 0).astype(a.dtype),
     "read in memory order": lambda a: a.ravel("K").reshape(a.shape),

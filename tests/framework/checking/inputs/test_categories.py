@@ -175,3 +175,20 @@ def test_the_order_of_keys_varies_and_a_mask_forbids_something(seed):
     masks = Contract({"mask": mask("n_q n_k", broadcasts=False)})
     single = [d.values["mask"] for d in cover(masks, seed).inputs if "n_q: 1" in d.categories]
     assert any(0 < found.sum() < found.size for found in single)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_entries_have_three_decimals_unless_their_category_needs_more(seed):
+    """A student may read the entries of an array. Weights and arrays without equal entries keep all digits."""
+    inputs = cover(Contract({"X": array("n d")}), seed).inputs
+    short = [x for x in (drawn.values["X"] for drawn in inputs) if np.array_equal(x, np.asarray(x, float).round(3))]
+    assert len(short) > len(inputs) / 3
+    needing = {"nearly equal numbers in X", "only tiny numbers in X", "numbers in X that float32 cannot tell apart"}
+    found = {
+        c.phrase for drawn in inputs for c in categories_of(Contract({"X": array("n d")})) if c.name in drawn.categories
+    }
+    assert needing <= found
+    for contract in (Contract({"p": weights("n")}), Contract({"x": array("n", distinct=True)})):
+        [name] = contract.arguments
+        values = [drawn.values[name] for drawn in cover(contract, seed).inputs]
+        assert any(not np.array_equal(x, np.asarray(x, float).round(3)) for x in values)
