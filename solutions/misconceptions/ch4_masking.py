@@ -923,6 +923,19 @@ def scales_the_queries_in_place(Q, K, V, mask=None):
     return weights @ V, weights
 
 
+@wrong
+def weights_in_the_first_places(Q, K, V, mask=None):
+    """The weights of a query's allowed keys are right, but they are in the first places of its row instead of the places
+    of these keys. So a weight may meet the value of another key. To which columns does each weight belong?"""
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    allowed = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros(scores.shape)
+    for row in np.ndindex(*scores.shape[:-1]):
+        if allowed[row].any():
+            weights[row][: allowed[row].sum()] = softmax(scores[row][allowed[row]])
+    return weights @ V, weights
+
+
 wrong = misconceptions_of("combine_masks")
 
 
@@ -1062,6 +1075,13 @@ def writes_into_the_triangle(causal, padding):
     return found
 
 
+@wrong
+def a_count_for_a_mask(causal, padding):
+    """You count the real keys of each sequence, and take the first keys up to this number as the real ones. But False may
+    be at any place of the padding mask, not only at the end. Use the mask itself."""
+    return causal & (np.arange(padding.shape[-1]) < padding.sum(axis=-1, keepdims=True))
+
+
 wrong = misconceptions_of("is_causal")
 
 
@@ -1125,6 +1145,16 @@ def only_the_last_token_with_other_numbers(attend, X):
     changed = X.copy()
     changed[-1] = np.random.default_rng(1).normal(size=X.shape[1])
     return np.allclose(attend(changed)[:-1], attend(X)[:-1])
+
+
+@wrong
+def only_the_border_in_the_middle(attend, X):
+    """You divide the positions into past and future only once, in the middle. That misses a leak between two positions
+    of the same half. The future of each position begins right after it, so how many borders must you try?"""
+    half = len(X) // 2
+    changed = X.copy()
+    changed[half:] = np.random.default_rng(1).normal(size=X[half:].shape)
+    return np.allclose(attend(changed)[:half], attend(X)[:half])
 
 
 @wrong

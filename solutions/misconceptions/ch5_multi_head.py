@@ -658,7 +658,31 @@ def exp_with_no_shift(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(weights @ V) @ W_O, weights
 
 
+@wrong
+def the_whole_mask_for_every_head(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You pass the whole mask to the attention of each head. A mask may have an axis for the heads, with a mask of its
+    own for each of them. Which part of it belongs to head i?"""
+    parts = (np.split(X @ W, h, axis=-1) for X, W in ((X_q, W_Q), (X_kv, W_K), (X_kv, W_V)))
+    outputs, weights = zip(*(masked_attention(*head, mask) for head in zip(*parts, strict=True)), strict=True)
+    return np.concatenate(outputs, axis=-1) @ W_O, np.stack(weights, axis=-3)
+
+
 wrong = misconceptions_of("head_contributions")
+
+
+@wrong
+def blocks_that_begin_at_row_i(O, W_O):
+    """Your block of rows of W_O for head i begins at row i, so the blocks overlap. Each head has d_v rows of its own. How
+    many rows come before those of head i?"""
+    return np.stack([O[i] @ W_O[i : i + O.shape[-1]] for i in range(len(O))])
+
+
+@wrong
+def a_block_of_the_output_rounded_up(O, W_O):
+    """You gave each head a block of the output's columns. But every head affects every column of the output. The heads
+    divide the rows of W_O among them, not its columns. Which d_v rows belong to head i?"""
+    output, columns = merge_heads(O) @ W_O, np.arange(W_O.shape[1])
+    return np.array([np.where(columns // -(-len(columns) // len(O)) == i, output, 0.0) for i in range(len(O))])
 
 
 @wrong
@@ -1394,3 +1418,10 @@ def yes_or_no(attend, X, perm):
 def a_gap_for_each_row(attend, X, perm):
     """You return one number for each row. Return a single number, the largest of all."""
     return np.abs(attend(X[perm]) - attend(X)[perm]).max(axis=1)
+
+
+@wrong
+def the_gap_between_the_largest_entries(attend, X, perm):
+    """You take the largest entry of each result and compare these two. The same rows in another order have the same
+    largest entry, so you miss what is in the wrong row. Subtract the two results entry by entry first."""
+    return abs(np.max(attend(X[perm])) - np.max(attend(X)[perm]))

@@ -210,6 +210,13 @@ def with_the_softmax(n, d_model):
     return 8 * n * d_model**2 + 4 * n**2 * d_model + n**2
 
 
+@wrong
+def merged_rows_as_wide_as_the_text(n, d_model):
+    """One of your four projections grows with n² instead of d_model². W_O has shape (d_model, d_model), like the others,
+    and it multiplies n rows of d_model numbers."""
+    return 6 * n * d_model**2 + 6 * n**2 * d_model
+
+
 wrong = misconceptions_of("sliding_window_mask")
 
 

@@ -794,6 +794,13 @@ def mlp_without_its_first_bias(X, weights, h):
 
 
 @wrong
+def first_bias_after_the_relu(X, weights, h):
+    """You add b_1 after relu. Add it before, because it decides which numbers relu sets to 0."""
+    later = {**weights["mlp"], "b_2": weights["mlp"]["b_2"] + weights["mlp"]["b_1"] @ weights["mlp"]["W_2"]}
+    return block(X, {**weights, "mlp": later}, h, biases=(0, 1))
+
+
+@wrong
 def mlp_without_its_second_bias(X, weights, h):
     """Your mlp leaves b_2 out. Add it at the end, after the second matrix."""
     return block(X, weights, h, biases=(1, 0))
@@ -1590,7 +1597,7 @@ def kept_of(caches, i, pair):
 
 def continued(
     tokens, n_new, model, temperature, rng, *, place=lambda text, new: np.arange(len(text) - len(new), len(text)),
-    prompt=slice(None), keep=lambda i: i, draw=sample_next, norm=True, row=-1, turn_cached=True, mask=True, join=kept_of,
+    prompt=slice(None), keep=lambda i: i, draw=sample_next, norm=True, row=-1, turn_cached=True, mask=causal_mask, join=kept_of,
     turn_when_read=False, turn_values=False, place_keys=None, caches=None, norms=("norm_1", "norm_2"), turn_queries=True, residual=(1, 1),
     activate=lambda x: np.maximum(x, 0), biases=(1, 1), mlp_part=1,
 ):  # fmt: skip
@@ -1608,7 +1615,7 @@ def continued(
             caches[keep(i)] = join(caches, keep(i), (rotate_positions(K, key_places) if turn_cached else K, V))
             K, V = caches[keep(i)]
             K = rotate_positions(K, np.arange(K.shape[-2])) if turn_when_read else K
-            O, _ = masked_attention(Q, K, V, causal_mask(Q.shape[-2], K.shape[-2]) if mask else None)
+            O, _ = masked_attention(Q, K, V, mask and mask(Q.shape[-2], K.shape[-2]))
             X = residual[0] * X + merge_heads(O) @ W["W_O"]
             hidden = activate(layer_norm(X, **weights[norms[1]]) @ mlp["W_1"] + biases[0] * mlp["b_1"])
             X = residual[1] * X + mlp_part * (hidden @ mlp["W_2"] + biases[1] * mlp["b_2"])
@@ -1751,7 +1758,7 @@ def newest_keys_first(tokens, n_new, model, temperature, rng):
 def given_tokens_without_a_mask(tokens, n_new, model, temperature, rng):
     """When the given tokens go through the blocks together, they have no mask, so each token sees the later ones. Use a
     mask in the first round. After that, the newest token may see everything."""
-    return continued(tokens, n_new, model, temperature, rng, mask=False)
+    return continued(tokens, n_new, model, temperature, rng, mask=None)
 
 
 @wrong
@@ -1987,6 +1994,25 @@ def relu_forgotten(tokens, n_new, model, temperature, rng):
 def first_bias_forgotten(tokens, n_new, model, temperature, rng):
     """In each block, the mlp leaves b_1 out. Add it before relu."""
     return continued(tokens, n_new, model, temperature, rng, biases=(0, 1))
+
+
+@wrong
+def first_bias_added_after_the_relu(tokens, n_new, model, temperature, rng):
+    """In each block, you add b_1 after relu. Add it before, because it decides which numbers relu sets to 0."""
+    blocks = []
+    for block_weights in model["blocks"]:
+        mlp = block_weights["mlp"]
+        blocks.append({**block_weights, "mlp": {**mlp, "b_2": mlp["b_2"] + mlp["b_1"] @ mlp["W_2"]}})
+    return continued(tokens, n_new, {**model, "blocks": blocks}, temperature, rng, biases=(0, 1))
+
+
+@wrong
+def mask_as_if_there_were_no_cache(tokens, n_new, model, temperature, rng):
+    """Your mask numbers the new tokens from 0, as if there were no tokens before them. So a new token sees only the first
+    key of the cache instead of all keys up to its own. Add the number of tokens in the cache."""
+    return continued(
+        tokens, n_new, model, temperature, rng, mask=lambda n_q, n_k: np.arange(n_k) <= np.arange(n_q)[:, None]
+    )
 
 
 @wrong

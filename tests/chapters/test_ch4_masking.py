@@ -526,11 +526,12 @@ class TestCombineMasks:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_fewer_queries_than_keys(self, agrees):
-        """two queries and five keys, a single query, and a first mask that is no triangle"""
+        """two queries and five keys, a single query, a first mask that is no triangle, and padding between real keys"""
         causal = np.array([[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]], dtype=bool)
         padding = np.array([[[True, True, False, False, False]], [[True] * 5], [[True, True, True, True, False]]])
         agrees.combine_masks(causal, padding)
         agrees.combine_masks(causal[1:], padding[:2])
+        agrees.combine_masks(causal, np.array([[[True, False, True, True, False]]]))
         agrees.combine_masks(np.array([[False, True, True], [True, False, True]]), np.array([[[True, True, False]]]))
 
     @check(points=0.25, after="test_a_batch")
