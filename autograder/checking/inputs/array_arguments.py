@@ -126,10 +126,10 @@ class ArrayArgument(ShapedArgument):
     def draw_styled(self, drawing: Drawing, path: Path, *given: object) -> np.ndarray:
         """Draw an array of the requested style and dtype. ``given`` contains the shape and the generator."""
         drawn: np.ndarray = super().draw_styled(drawing, path, *given)
-        # A student may read the entries. Keep the digits that the style or the contract needs.
-        short, name = drawn.round(3), drawing.request.styles.get(path)
-        if type(self) is ArrayArgument and not self.distinct and np.allclose(short, drawn, 0.05, 0):
-            drawn = short if all(s.matches(short) for s in self.styles(path[-1]) if s.name == name) else drawn
+        short, name = drawn.round(3), drawing.request.styles.get(path)  # a student may read the entries
+        if type(self) is ArrayArgument and not self.distinct and (np.abs(short - drawn) <= 0.05 * np.abs(drawn)).all():
+            style = next((s for s in self.styles(path[-1]) if s.name == name), None) if name else None
+            drawn = short if style is None or style.matches(short) else drawn
         if drawing.request.float32 and self.float32:
             drawn = drawn.astype(np.float32)
         return drawn
