@@ -55,7 +55,7 @@ def fixed_axes(line: str, shapes: Mapping[str, Shape]) -> str:
 
 
 def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
-    ask = "What does each of these two axes stand for?"
+    ask = "What do the two summed axes stand for?"
     sides = _sides(line, shapes)
     if sides is None:
         return ask

@@ -1099,8 +1099,8 @@ def one_number_for_all(f, x, eps=1e-5):
 
 @wrong
 def moves_whole_rows(f, x, eps=1e-5):
-    """For a matrix you moved whole rows, because a single index on a matrix selects a row. So each entry gets the change
-    from moving its whole row. Move every entry by itself, whatever the number of axes."""
+    """For a matrix you moved whole rows, because a single index on a matrix selects a row. So each entry gets the slope
+    of moving its whole row. Move every entry by itself, whatever the number of axes."""
     slopes = np.zeros_like(x)
     for i in range(len(x)):
         step = np.zeros_like(x)

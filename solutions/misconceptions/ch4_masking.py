@@ -162,7 +162,7 @@ def keys_down_queries_across(n_q, n_k=None):
 def nothing_forbidden(n_q, n_k=None):
     """Your mask allows everything, even the future. Only the last query may see all the keys. Count the True entries:
     each row should have one more than the row above. If you make a list of rows: `[row] * n` contains the same row n
-    times, so a change of one row changes all of them."""
+    times, so changing one row changes all of them."""
     return np.ones((n_q, n_q if n_k is None else n_k), dtype=bool)
 
 
@@ -1129,9 +1129,9 @@ def compares_shapes(attend, X):
 
 @wrong
 def only_the_last_token(attend, X):
-    """Your answer depends only on whether the last row of X leaks. Either you change or remove only that row, or a later
-    comparison replaces the results of the earlier ones. Both miss a leak from position 1 to position 0. Every position
-    has a future, and one leak decides the answer."""
+    """Your answer depends only on whether something leaks from the last row of X. Either you change or remove only that
+    row, or a later comparison replaces the results of the earlier ones. Both miss a leak from position 1 to position 0.
+    Every position has a future, and a single leak decides the answer."""
     changed = X.copy()
     changed[-1] += 10.0
     return np.allclose(attend(changed)[:-1], attend(X)[:-1])
@@ -1139,9 +1139,9 @@ def only_the_last_token(attend, X):
 
 @wrong
 def only_the_last_token_with_other_numbers(attend, X):
-    """Your answer depends only on whether the last row of X leaks. Either you change or remove only that row, or a later
-    comparison replaces the results of the earlier ones. Both miss a leak from position 1 to position 0. Every position
-    has a future, and one leak decides the answer."""
+    """Your answer depends only on whether something leaks from the last row of X. Either you change or remove only that
+    row, or a later comparison replaces the results of the earlier ones. Both miss a leak from position 1 to position 0.
+    Every position has a future, and a single leak decides the answer."""
     changed = X.copy()
     changed[-1] = np.random.default_rng(1).normal(size=X.shape[1])
     return np.allclose(attend(changed)[:-1], attend(X)[:-1])

@@ -432,8 +432,7 @@ def _stacked(X, h):
 @wrong
 def heads_dealt_out_like_cards(target, memory, weights, h, memory_lengths):
     """You deal the columns out to the heads like cards: head 0 gets columns 0, h, 2 · h and so on. Each head should get
-    columns that are side by side. When you reshape the last axis, which comes first, the heads or the columns of a
-    head?"""
+    columns that are side by side. In a row, which comes first: all the columns of head 0, or column 0 of every head?"""
 
     def attend(X_q, X_kv, W, h, mask):
         return _attend(X_q, X_kv, W, h, mask, split=_dealt)
@@ -706,7 +705,7 @@ def looks_at_itself(n, d_model):
 @wrong
 def looks_at_the_next_one(n, d_model):
     """Your head looks one step ahead: without a mask, row i of the output is token i + 1. The shift goes the wrong way.
-    Which row of the shift matrix belongs to position 3, and which column of it should contain the 1?"""
+    Queries should match the keys one step before them. So does your code move the queries or the keys, and which way?"""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=1)
@@ -807,7 +806,7 @@ def scores_too_close(n, d_model):
 
 @wrong
 def scores_too_close_if_long(n, d_model):
-    """Your weights are sharp enough for some sizes, but not for large ones. There, the score of the right position is too
+    """Your weights are sharp enough for some sizes, but not for others. There, the score of the right position is too
     close to the others. Scores shrink if d_k grows with n or d_model, because `multi_head_attention` divides them by
     its root. Keys may also become more alike. And the more positions there are, the more of them take a share. How far
     must the right score be above the others for any n?"""
@@ -850,8 +849,8 @@ def copies_the_position(n, d_model):
 
 @wrong
 def writes_into_the_last_columns(n, d_model):
-    """Your head reads the right token, but W_O writes it into the last columns of the row, which belong to the
-    positions. Token t should go back into column t, where it came from."""
+    """Your head reads the right token, but W_O writes it into the last columns of the row, n columns too far to the
+    right. Token t should go back into column t, where it came from."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)

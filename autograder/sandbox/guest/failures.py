@@ -156,10 +156,10 @@ def _frames(trace: TracebackType | None, cells: dict[str, tuple[str, list[str]]]
 
 
 def shapes_of(line: str, frame: FrameType) -> str:
-    """Return the shapes of the arrays that ``line`` names, with their values in ``frame``: ``"Q (2, 3), K (4, 3)"``."""
+    """Return the shapes of the arrays that ``line`` reads, with their values in ``frame``: ``"Q (2, 3), K (4, 3)"``."""
     numpy: Any = sys.modules.get("numpy")
     shapes = []
-    for name in dict.fromkeys(_NAME.findall(line)):
+    for name in dict.fromkeys(_NAME.findall(re.sub(r"^[\w, ]+=(?!=)", "", line))):  # not what it assigns
         value: Value = frame.f_locals[name] if name in frame.f_locals else frame.f_globals.get(name)
         if numpy and type(value) is numpy.ndarray:  # inspecting a student's own class could run its code
             shapes.append(f"{name} {value.shape}")

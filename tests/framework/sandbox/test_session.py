@@ -29,8 +29,10 @@ def test_a_call_is_answered_in_every_confinement(everywhere):
 
 
 def test_an_error_tells_the_shapes_in_its_line(run, tmp_path):
-    """An error reports the shapes of the arrays that its line names, in the sandbox and in the grader's process."""
-    source = "import numpy as np\ndef f(Q, K, n):\n    K = K[1:]\n    return Q @ K + n\n"
+    """An error reports the shapes of the arrays that its line reads, in the sandbox and in the grader's process."""
+    source = (
+        "import numpy as np\nV = np.ones(7)\ndef f(Q, K, n):\n    K = K[1:]\n    V, n = Q @ K + n, 2\n    return V\n"
+    )
     path, scope = tmp_path / "f.py", {}
     path.write_text(source)
     exec(compile(source, str(path), "exec"), scope)  # noqa: S102 - two lines above
