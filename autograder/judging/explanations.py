@@ -55,7 +55,7 @@ def fixed_axes(line: str, shapes: Mapping[str, Shape]) -> str:
 
 
 def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
-    ask = "What do the two summed axes stand for?"
+    ask = "Which axis of each array should be summed over?"
     sides = _sides(line, shapes)
     if sides is None:
         return ask
@@ -335,7 +335,7 @@ def _misfit(message: str, line: str, shapes: Mapping[str, tuple[int, ...]]) -> s
             "Line the shapes up from the right: the sizes in each pair must be equal, or one must be 1. Print both shapes: is an axis in a different place than you think?"
         )
     if "einsum" in message or "original->remapped" in message:
-        return "Write the shape of each array next to its letters. The same letter must mean the same size everywhere, and so must the axes that `...` stands for."
+        return "Write the shape of each array next to its letters. Axes with the same letter must have the same size, and the axes in place of `...` must have equal sizes or size 1."
     if match := _BROADCAST.search(message):
         return _not_stretched(match["shapes"], line, shapes)
     return ""

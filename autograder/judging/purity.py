@@ -38,7 +38,7 @@ __all__ = [
 _ARRAYS = "Work on a new array. Operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the input."
 _CONTAINERS: dict[type, str] = {
     list: "`list(x)`, or `sorted(x)` in place of `x.sort()`. Methods such as `x.sort()`, `x.append(…)` and `x.pop()` change the original, and so do `x += …` and `x[…] = …`.",
-    dict: "`dict(x)`. Methods such as `x.pop(…)`, `x.update(…)` and `x.setdefault(…)` change the original, and so do `del x[…]` and `x[…] = …`.",
+    dict: "`dict(x)`, or `copy.deepcopy(x)` if you also change what is in it. Methods such as `x.pop(…)`, `x.update(…)` and `x.setdefault(…)` change the original, and so do `del x[…]` and `x[…] = …`.",
     set: "`set(x)` or `x | …`. Methods such as `x.add(…)`, `x.remove(…)` and `x.update(…)` change the original, and so does `x |= …`.",
     bytearray: "`bytearray(x)`. Methods such as `x.append(…)` and `x.extend(…)` change the original, and so do `x += …` and `x[…] = …`.",
 }

@@ -48,8 +48,10 @@ class ForkServer:
             return Popen(command, pass_fds=fds, env=env, cwd="/", stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE)
 
         # bubblewrap's --die-with-parent follows the thread that started it, so use a thread that lives as long as this process.
+        # One executor for each process, because a fork does not copy threads.
+        starter = _starters.setdefault(os.getpid(), ThreadPoolExecutor(1, thread_name_prefix="autograder-jails"))
         try:
-            self._process = _starter().submit(start).result()
+            self._process = starter.submit(start).result()
         except OSError as error:
             ours.close()
             raise SandboxUnavailable(f"the {self.sandbox} sandbox does not start: {error}") from error
@@ -271,8 +273,3 @@ class Local:
 
 
 _starters: dict[int, ThreadPoolExecutor] = {}
-
-
-def _starter() -> ThreadPoolExecutor:
-    # One executor for each process, because a fork does not copy threads.
-    return _starters.setdefault(os.getpid(), ThreadPoolExecutor(1, thread_name_prefix="autograder-jails"))

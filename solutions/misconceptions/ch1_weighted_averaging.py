@@ -41,7 +41,7 @@ def adds_up_each_row(weights, X):
 
 @wrong
 def adds_up_everything(weights, X):
-    """You return a single number, the sum of all rows and columns. The average of rows is itself a row: for X of shape
+    """You return a single number, the sum of all the weighted rows and columns. The average of rows is itself a row: for X of shape
     (3, 2), the answer should have 2 entries. What does a sum do if you do not name an axis?"""
     return (weights[:, None] * X).sum()
 
@@ -423,9 +423,9 @@ def clips_the_scores(x, axis=-1):
 
 @wrong
 def sum_without_kept_axis(x, axis=-1):
-    """Your sums have lost the axis that you added along, so the division matches them with the wrong slices. In a
-    square matrix, the sum of row i divides column i. In others the shapes do not fit. How can the sum of a (2, 3) array
-    along axis 1 have shape (2, 1) instead of (2,)?"""
+    """Your sums have lost the axis that you added along, so the division matches them with the wrong slices. Along
+    the last axis of a square matrix, the sum of row i divides column i. For most other matrices, the shapes do not fit.
+    How can the sum of a (2, 3) array along axis 1 have shape (2, 1) instead of (2,)?"""
     e = np.exp(x - x.max(axis=axis, keepdims=True))
     return e / e.sum(axis=axis)
 
@@ -433,8 +433,8 @@ def sum_without_kept_axis(x, axis=-1):
 @wrong
 def max_without_kept_axis(x, axis=-1):
     """Your maxima have lost the axis that you took them along, so the subtraction matches them with the wrong slices.
-    In a square matrix, row i's maximum is subtracted from column i. In others the shapes do not fit. How can the
-    maximum of a (2, 3) array along axis 1 have shape (2, 1) instead of (2,)?"""
+    Along the last axis of a square matrix, row i's maximum is subtracted from column i. For most other matrices, the
+    shapes do not fit. How can the maximum of a (2, 3) array along axis 1 have shape (2, 1) instead of (2,)?"""
     e = np.exp(x - x.max(axis=axis))
     return e / e.sum(axis=axis, keepdims=True)
 

@@ -850,7 +850,7 @@ def copies_the_position(n, d_model):
 @wrong
 def writes_into_the_last_columns(n, d_model):
     """Your head reads the right token, but W_O writes it into the last columns of the row, n columns too far to the
-    right. Token t should go back into column t, where it came from."""
+    right. Write token t into column t."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)

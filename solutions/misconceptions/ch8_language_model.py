@@ -78,8 +78,8 @@ def bias_inside_the_gain(X, gain, bias, eps=1e-5):
 
 @wrong
 def mean_left_in(X, gain, bias, eps=1e-5):
-    """You divide the row but do not subtract its mean. The result has variance 1, but its mean is not 0. In the
-    example, first subtract 2 from 1 and from 3."""
+    """You divide the row but do not subtract its mean. So even without gain and bias, the mean of the result is not 0. In
+    the example, first subtract 2 from 1 and from 3."""
     return X / np.sqrt(X.var(axis=-1, keepdims=True) + eps) * gain + bias
 
 
@@ -597,8 +597,8 @@ def no_residual_around_the_mlp(X, weights, h):
 
 @wrong
 def mlp_added_to_the_first_rows(X, weights, h):
-    """You add the result of the mlp to the original X, so the result of the attention is lost. Add it to Y, which is
-    X plus the result of the attention."""
+    """You add the result of the mlp to the original X, so the sum lacks the result of the attention. Add it to Y, which
+    is X plus the result of the attention."""
     return (
         X + block(X, weights, h) - block(X, {**weights, "mlp": {name: 0 * W for name, W in weights["mlp"].items()}}, h)
     )
@@ -1213,6 +1213,16 @@ def last_norm_after_every_block(tokens, model):
 
 
 @wrong
+def last_norm_only_after_blocks(tokens, model):
+    """You use the last norm after every block. The rows should go from block to block as they are. Normalize them only
+    once, at the end."""
+    X = model["embedding"][np.asarray(tokens)]
+    for one in model["blocks"]:
+        X = layer_norm(transformer_block(X, one, model["h"]), **model["norm"])
+    return X @ model["embedding"].T
+
+
+@wrong
 def normed_at_the_start(tokens, model):
     """You normalize the rows of the embedding before the first block. They should go into it as they are, because each
     block has its own norms."""
@@ -1234,8 +1244,8 @@ def embedding_times_a_root(tokens, model):
 
 @wrong
 def logits_divided_by_a_root(tokens, model):
-    """You divide the logits by the root of d_model. That is only for the scores of attention. Here, the dot products
-    are the logits."""
+    """You divide the logits by the root of d_model. Attention divides its scores by a root, but here the dot products
+    themselves are the logits."""
     return read_out(through(tokens, model), model) / np.sqrt(model["embedding"].shape[1])
 
 
@@ -1379,9 +1389,9 @@ def always_the_largest(logits, temperature, rng):
 
 @wrong
 def temperature_without_effect(logits, temperature, rng):
-    """Your draws are the same at every temperature above 0. Either you do not use the temperature, or you use it after
-    the softmax. Dividing all probabilities by the same number and bringing their sum back to 1 changes nothing. Divide
-    the logits, before the softmax."""
+    """Your draws are the same at every temperature above 0. Either you do not use the temperature, or it has no effect.
+    For example, dividing all probabilities by the same number and bringing their sum back to 1 changes nothing. Divide
+    only the logits, before the softmax or before random numbers are added."""
     if temperature == 0:
         return int(np.argmax(logits))
     return int(rng.choice(len(logits), p=softmax(logits)))
@@ -1885,8 +1895,8 @@ def newest_rows_only(tokens, n_new, model, temperature, rng):
 
 @wrong
 def newest_tokens_only(tokens, n_new, model, temperature, rng):
-    """In a long text, your new tokens do not depend on the first tokens. Do you read only a certain number of the
-    newest tokens? Here, every token may look at all the earlier ones, however many there are."""
+    """After many given tokens, your new tokens are wrong. If you keep only a certain number of the newest tokens: here,
+    every token may look at all the earlier ones, however many there are."""
     kept = list(tokens)[-64:]
     return np.array([*list(tokens)[:-64], *continued(kept, n_new, model, temperature, rng)])
 

@@ -573,7 +573,7 @@ def assert_tokens_drawn(draws, shares, call, example=""):
         worst = int(far.argmax())
         raise CheckFailed(
             f"{call} drew {len(draws)} tokens. The count of token {worst} is {found[worst]}, but it should be about {expected[worst]:.0f}. "
-            "Is the softmax that of the logits divided by the temperature, can every token be drawn, and is every draw a new one?",
+            "Look at the probabilities, which should be softmax(logits / temperature), and at how a token is drawn from them.",
             example,
         )
 
@@ -798,7 +798,7 @@ class TestSampleNext:
         ),
     )
 
-    test_care = pure(points=0.25, after="test_cold")
+    test_care = pure(points=0.25, after="test_cold", title="leaves its inputs unchanged")
 
 
 TEXTS = """
@@ -1004,7 +1004,7 @@ class TestGenerate:
 
     @check(points=0.5, visible=True, after="test_no_block")
     def test_temperature(self, student):
-        """each text comes as often as it should at the given temperature"""
+        """without blocks, each text comes as often as it should at the given temperature"""
         norm = {"gain": -np.ones(2), "bias": np.zeros(2)}
         model = {"embedding": np.array([[1.0, 0], [0, 2]]), "blocks": [], "norm": norm, "h": 1}
         # The shares are 0.53, 0.07, 0.91 and, at temperature 10, 0.33. The bounds are at least six standard deviations away.
@@ -1032,7 +1032,7 @@ class TestGenerate:
 
     @check(points=1.5, visible=True, after="test_a_text")
     def test_multiply_adds(self, student):
-        """it uses at most a third of the multiply-adds that it would need without a cache"""
+        """the right text, with at most a third of the multiply-adds that are needed without a cache"""
         counted(student, np.array([1, 0, 3]), 14, some_model(859, 5, 4, 1, 2, 1, 2, 8, 2.5))
 
     @check(points=0.75, after="test_a_text")
@@ -1095,7 +1095,7 @@ class TestGenerate:
         counted(student, np.array([5, 1, 6, 0, 0, 2]), 16, LONGER)
         counted(student, np.array([5, 1, 6, 0, 0, 2] * 9), 16, LONGER)
 
-    test_care = pure(points=0.25, after="test_no_block")
+    test_care = pure(points=0.25, after="test_no_block", title="leaves its inputs unchanged")
 
 
 TestQuiz = quiz_ch8.checks()

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -50,6 +51,7 @@ class ArrayArgument(ShapedArgument):
     tiny: float = 1e-6
     float32: bool = True
     distinct: bool = False
+    rounds: ClassVar[bool] = True  # whether entries may be rounded to three decimals
 
     def styles(self, name: str) -> Iterator[Style]:
         # fmt: off
@@ -127,7 +129,7 @@ class ArrayArgument(ShapedArgument):
         """Draw an array of the requested style and dtype. ``given`` contains the shape and the generator."""
         drawn: np.ndarray = super().draw_styled(drawing, path, *given)
         short, name = drawn.round(3), drawing.request.styles.get(path)  # a student may read the entries
-        if type(self) is ArrayArgument and not self.distinct and (np.abs(short - drawn) <= 0.05 * np.abs(drawn)).all():
+        if self.rounds and not self.distinct and (np.abs(short - drawn) <= 0.05 * np.abs(drawn)).all():
             style = next((s for s in self.styles(path[-1]) if s.name == name), None) if name else None
             drawn = short if style is None or style.matches(short) else drawn
         if drawing.request.float32 and self.float32:
@@ -276,6 +278,8 @@ def _pairs(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 @dataclass(frozen=True)
 class WeightsArgument(ArrayArgument):
     """An array of weights: no entry is negative, and the entries along the last axis add up to 1."""
+
+    rounds: ClassVar[bool] = False
 
     def styles(self, name: str) -> Iterator[Style]:
         # fmt: off

@@ -96,9 +96,8 @@ def without_the_call(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 
 _SWAPS = frozenset({"transpose", "swapaxes", "moveaxis"})
-_MAKE_ARRAYS = frozenset(
-    {"zeros", "ones", "empty", "full", "eye", "identity", "tri", "arange", "linspace"}
-)  # from sizes and numbers
+# Functions that make an array from sizes and numbers. None of their arguments can be the result.
+_MAKE_ARRAYS = frozenset({"zeros", "ones", "empty", "full", "eye", "identity", "tri", "arange", "linspace"})
 
 
 @operator

@@ -164,7 +164,7 @@ def _unused(text: str) -> set[str]:
 
 
 def _read(text: str) -> set[str]:
-    """Return the names that a definition reads, without those that it only fills: ``x[i] = …``, ``x.append(…)`` and ``x = x + …``."""
+    """Return the names that a definition reads. ``x[i] = …``, ``x.append(…)`` and ``x = x + …`` do not count."""
     nodes = [*ast.walk(ast.parse(text))]
     filled: list[Any] = [n for n in nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]
     called: list[Any] = [n.value.func for n in nodes if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call)]
