@@ -847,21 +847,21 @@ def positive_beside_the_diagonal(p):
 @wrong
 def a_dot_product_for_the_outer_one(p):
     """You subtracted the same number from every entry: p . p, a dot product. If p is a column, p p^T is an n by n
-    matrix with p[i] * p[j] at (i, j). If you use `.T`: for a vector it changes nothing. `@` adds up the products."""
+    matrix with p[i] * p[j] at (i, j). `.T` does not change a vector, and `@` adds up the products."""
     return np.diag(p) - p @ p
 
 
 @wrong
 def entry_by_entry_for_the_outer_product(p):
     """Every row gets the same n numbers subtracted: the squares p[j] * p[j]. If p is a column, p p^T is an n by n matrix
-    with p[i] * p[j] at (i, j). If you use `.T`: for an array of shape (n,) it changes nothing."""
+    with p[i] * p[j] at (i, j). Note that `.T` does not change an array of shape (n,)."""
     return np.diag(p) - p * p
 
 
 @wrong
 def entry_by_entry_down_the_columns(p):
     """Every column gets the same n numbers subtracted: the squares p[i] * p[i]. If p is a column, p p^T is an n by n
-    matrix with p[i] * p[j] at (i, j). If you use `.T`: for an array of shape (n,) it changes nothing."""
+    matrix with p[i] * p[j] at (i, j). Note that `.T` does not change an array of shape (n,)."""
     return np.diag(p) - (p * p)[:, None]
 
 
@@ -1100,7 +1100,7 @@ def one_number_for_all(f, x, eps=1e-5):
 @wrong
 def moves_whole_rows(f, x, eps=1e-5):
     """For a matrix you moved whole rows, because a single index on a matrix selects a row. So each entry gets the slope
-    of moving its whole row. Move every entry by itself, whatever the number of axes."""
+    for its whole row. Move every entry by itself, whatever the number of axes."""
     slopes = np.zeros_like(x)
     for i in range(len(x)):
         step = np.zeros_like(x)

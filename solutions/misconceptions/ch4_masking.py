@@ -161,8 +161,8 @@ def keys_down_queries_across(n_q, n_k=None):
 @wrong
 def nothing_forbidden(n_q, n_k=None):
     """Your mask allows everything, even the future. Only the last query may see all the keys. Count the True entries:
-    each row should have one more than the row above. If you make a list of rows: `[row] * n` contains the same row n
-    times, so changing one row changes all of them."""
+    each row should have one more than the row above. A list such as `[row] * n` contains the same row n times, so
+    changing one row changes all of them."""
     return np.ones((n_q, n_q if n_k is None else n_k), dtype=bool)
 
 

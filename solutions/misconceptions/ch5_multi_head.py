@@ -660,8 +660,8 @@ def exp_with_no_shift(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def the_whole_mask_for_every_head(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """You pass the whole mask to the attention of each head. A mask may have an axis for the heads, with a mask of its
-    own for each of them. Which part of it belongs to head i?"""
+    """You pass the whole mask to the attention of each head. A mask may have an axis for the heads, with a
+    separate mask for each head. Which part of it belongs to head i?"""
     parts = (np.split(X @ W, h, axis=-1) for X, W in ((X_q, W_Q), (X_kv, W_K), (X_kv, W_V)))
     outputs, weights = zip(*(masked_attention(*head, mask) for head in zip(*parts, strict=True)), strict=True)
     return np.concatenate(outputs, axis=-1) @ W_O, np.stack(weights, axis=-3)
@@ -1422,6 +1422,6 @@ def a_gap_for_each_row(attend, X, perm):
 
 @wrong
 def the_gap_between_the_largest_entries(attend, X, perm):
-    """You take the largest entry of each result and compare these two. The same rows in another order have the same
-    largest entry, so you miss what is in the wrong row. Subtract the two results entry by entry first."""
+    """You take the largest entry of each result and compare these two. If the same rows come in another order, their
+    largest entry stays the same, so you miss the difference. Subtract the two results entry by entry first."""
     return abs(np.max(attend(X[perm])) - np.max(attend(X)[perm]))

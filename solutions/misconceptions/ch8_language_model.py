@@ -1895,8 +1895,8 @@ def newest_rows_only(tokens, n_new, model, temperature, rng):
 
 @wrong
 def newest_tokens_only(tokens, n_new, model, temperature, rng):
-    """After many given tokens, your new tokens are wrong. If you keep only a certain number of the newest tokens: here,
-    every token may look at all the earlier ones, however many there are."""
+    """After many given tokens, your new tokens are wrong. Perhaps you keep only the newest tokens. But every token may
+    look at all the earlier ones, however many there are."""
     kept = list(tokens)[-64:]
     return np.array([*list(tokens)[:-64], *continued(kept, n_new, model, temperature, rng)])
 
