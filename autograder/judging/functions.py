@@ -7,6 +7,7 @@ on students' machines.
 
 from __future__ import annotations
 
+import gc
 import io
 import linecache
 import sys
@@ -14,7 +15,7 @@ import traceback
 import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from types import FunctionType, TracebackType
@@ -102,9 +103,6 @@ class FunctionSession:
         """Replace the function ``name`` with ``function`` in later calls of this session."""
         self._given[name] = function
 
-    def _time_limit(self, stuck: Callable[[], None] | None = None) -> AbstractContextManager[None]:
-        return time_limit(self._seconds, stuck)
-
     def define(self, sources: Mapping[str, str]) -> None:
         """Replace functions with the definitions in ``sources``, in a copy of their namespace. Raises any error that a source raises."""
         own = next((self._names[n] for n in sources if isinstance(self._names.get(n), FunctionType | type)), None)
@@ -116,7 +114,7 @@ class FunctionSession:
         self._edited = {name: _living_in(names, function) for name, function in here.items()}
         names.update(self._edited)
         names.update({k: v for k, v in self._given.items() if k in names and k not in sources})
-        with _without_warnings(), self._time_limit():
+        with _without_warnings(), time_limit(self._seconds):
             for name, source in sources.items():
                 exec(compile(source, f"<{name}>", "exec", dont_inherit=True), names)  # noqa: S102 - the student's own code with one edit
                 self._edited[name] = names[name]
@@ -134,6 +132,8 @@ class FunctionSession:
         If a program cannot be defined, its list of answers is empty.
         """
         before, self._seconds = self._seconds, seconds
+        collecting = gc.isenabled()
+        gc.disable()  # in a large process, one collection takes longer than the limit
         found = []
         for sources in programs:
             try:
@@ -144,6 +144,8 @@ class FunctionSession:
             finally:
                 self.reset()
         self._seconds = before
+        if collecting:
+            gc.enable()
         return found
 
     def probe(self, source: str, call: Call) -> Answer:
@@ -185,7 +187,7 @@ class FunctionSession:
             stuck = partial(self._stuck, name) if self._stuck is not None else None
             # The time limit is the innermost block. It may raise at any step, so it must end before the other blocks clean up.
             memory = nullcontext() if call.memory_mb is None else _traced(call.memory_mb)
-            with at_home(home_of(own)), memory, self._time_limit(stuck):
+            with at_home(home_of(own)), memory, time_limit(self._seconds, stuck):
                 value = materialize_iterators(function(*args, **kwargs))
         except OutOfTimeError as error:
             self._stopped = "timeout"

@@ -537,11 +537,7 @@ def _without_small(size: float) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _narrow(dtype: Any) -> Callable[[np.ndarray], np.ndarray]:
-    def cast(a: np.ndarray) -> np.ndarray:
-        with np.errstate(all="ignore"):
-            return a.astype(dtype).astype(a.dtype)
-
-    return cast
+    return np.errstate(all="ignore")(lambda a: a.astype(dtype).astype(a.dtype))
 
 
 _CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {

@@ -78,13 +78,12 @@ def survivors(
     """
     near = [0.0] * len(variants)
     alive = list(range(len(variants)))
-    sources = [variant.sources for variant in variants]
     start = 0
     for count in (*_ROUNDS, len(questions.calls)):
         calls = questions.calls[start : start + count]
         if not calls or not alive:
             break
-        answers = _asked([sources[i] for i in alive], calls, session, seconds)
+        answers = _asked([variants[i].sources for i in alive], calls, session, seconds)
         right = questions.right[start : start + count]
         still = []
         for i, given in zip(alive, answers, strict=True):

@@ -1,9 +1,12 @@
 """Tests of running edited definitions in a child: each behaves as if it were in the notebook, and is removed afterwards."""
 
+import gc
+import time
 from contextlib import closing
 
 import pytest
 
+from autograder.judging.functions import FunctionSession
 from autograder.sandbox.protocol import Call, EditableSession
 
 from .conftest import cells
@@ -38,6 +41,24 @@ def test_programs_are_tried_one_after_another_and_leave_nothing_behind(everywher
         assert [a.stopped for a in found[4]] == ["timeout"] * 2
         assert [a.value for a in found[5]] == [(0, False)] * 2
         assert session.call(Call("f", (1,))).value == 6
+
+
+def test_the_garbage_collector_takes_no_time_from_a_call():
+    """In a process with many objects, one collection takes longer than a call may. It does not stop the call."""
+    source = "def f(x):\n    return len([[] for _ in range(200_000)])\n"
+
+    def collect_slowly(phase, _):
+        until = time.process_time() + 0.3
+        while phase == "start" and time.process_time() < until:
+            pass
+
+    gc.callbacks.append(collect_slowly)
+    try:
+        [[answer]] = FunctionSession({"f": len}).run_variants([{"f": source}], [Call("f", (1,))], 0.2)
+    finally:
+        gc.callbacks.remove(collect_slowly)
+    assert answer.value == 200_000
+    assert gc.isenabled()
 
 
 def test_a_definition_stays_until_it_is_taken_back(run):
