@@ -110,13 +110,15 @@ class Donor:
         size = _size(whole) if whole is not None else sum(_size(statement) for statement in self._function.body)
         most = max(least, min(_MAX_SIZE, int(_SHARE * size)))
         found: dict[str, DonorExpression] = {}
-        for node in (n for statement in self._function.body for n in ast.walk(statement)):
+        nodes = [n for statement in self._function.body for n in ast.walk(statement)]
+        called = [n.func for n in nodes if isinstance(n, ast.Call)]
+        for node in nodes:
             appends = getattr(getattr(node, "func", None), "attr", "") == "append"  # which returns None
-            if appends or not isinstance(node, ast.expr) or isinstance(node, ast.Name | ast.Slice | ast.Starred):
+            if appends or node in called or not isinstance(node, ast.expr) or _is_index(node):
                 continue
             if isinstance(node, ast.Constant) and not isinstance(node.value, int | float):
                 continue
-            if isinstance(getattr(node, "ctx", ast.Load()), ast.Store):
+            if isinstance(node, ast.Name | ast.Starred) or isinstance(getattr(node, "ctx", None), ast.Store):
                 continue
             for part in parts(node):
                 for one in (part, _Inlined(assigned).visit(copy.deepcopy(part))):
@@ -152,7 +154,7 @@ def donor_operator(donors: Sequence[Donor], called: Sequence[Mapping[str, str]] 
         return list(expressions), list(_fitting([d.steps for d in donors], donors, called, scope))
 
     def donated(node: ast.expr, scope: Scope) -> Iterator[Change]:
-        if isinstance(node, ast.Slice | ast.Lambda):
+        if isinstance(node, ast.Lambda) or _is_index(node):
             return
         own = ast.dump(node)
         seen = {own, *(donor.result for donor in donors)}  # never replace an expression with the whole solution
@@ -202,6 +204,10 @@ def _fitting(
             if all(names.get(v, v) in scope.variables for v in variables):
                 renamed = expression if same else _Renamed(names).visit(copy.deepcopy(expression))
                 yield _Fitting(renamed, ast.dump(renamed), donor.more + 0.03 * size)
+
+
+def _is_index(node: ast.expr) -> bool:
+    return any(isinstance(part, ast.Slice) for part in (node, *getattr(node, "elts", ())))
 
 
 def _with_a_hole(node: ast.expr) -> Iterator[ast.expr]:

@@ -20,7 +20,7 @@ from autograder.mistakes.edits.statements import lines_before, statement_edits
 __all__ = ["OPERATORS", "Definition", "edited", "edits_of", "overlap", "scope_of"]
 
 OPERATORS = operators_in([operators, calls, methods])
-MAX_EDITS = 30_000  # the most edits of one definition
+MAX_EDITS = 30_000  # the most edits of one definition that are collected
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -69,7 +69,6 @@ def edits_of(
     functions: Sequence[str] = (),
     more: Sequence[Operator] = (),
     lines: Callable[[Scope], Iterator[tuple[str, float]]] | None = None,
-    most: int = MAX_EDITS,
     enough: Callable[[], bool] = lambda: False,
 ) -> Iterator[Edit]:
     """Yield the edits of a definition, cheapest first and without repeats. A definition that cannot be parsed has no edits.
@@ -79,7 +78,6 @@ def edits_of(
         functions: other functions of the notebook, which the student may have forgotten to call.
         more: operators in addition to the built-in ones.
         lines: returns the lines that may be missing in a scope, with their costs.
-        most: the largest number of edits to collect.
         enough: returns whether the time for collecting edits is over.
     """
     try:
@@ -91,7 +89,7 @@ def edits_of(
         for part in parts:
             own = scope if part is statement else scope_of(part, functions, definition.text)
             if part is statement or isinstance(part, Function):
-                found += islice(_all(part, text, own, more, enough), most - len(found))
+                found += islice(_all(part, text, own, more, enough), MAX_EDITS - len(found))
         if lines is not None and isinstance(statement, ast.FunctionDef):
             found += lines_before(statement, text, list(lines(scope)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import textwrap
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from autograder.mistakes.edits.operators import Scope
 from autograder.mistakes.edits.source_text import Edit, Text
@@ -27,6 +27,7 @@ def statement_edits(function: Function, text: Text, scope: Scope) -> Iterator[Ed
             yield from _alone(statement, text, scope)
         for one, other in pairwise(body):
             yield from _exchanged(one, other, text)
+        for one, other in combinations(body, 2):
             yield from _into_the_loop(one, other, text)
         if body:
             yield from _end_of(body, inside, text)
@@ -74,10 +75,10 @@ def _without_docstring(block: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
     return block[1:] if docstring else block
 
 
-def _edit(text: Text, statement: ast.stmt, new: str, kind: str, cost: float) -> Iterator[Edit]:
-    where = text.span(statement)
+def _edit(text: Text, node: ast.stmt | ast.expr, new: str, kind: str, cost: float) -> Iterator[Edit]:
+    where = text.span(node)
     if where is not None:
-        yield Edit(*where, new, text.line(statement), kind, cost)
+        yield Edit(*where, new, text.line(node), kind, cost)
 
 
 def _alone(statement: ast.stmt, text: Text, scope: Scope) -> Iterator[Edit]:
@@ -89,10 +90,8 @@ def _alone(statement: ast.stmt, text: Text, scope: Scope) -> Iterator[Edit]:
     match statement:
         case ast.AugAssign(target=target, op=op, value=value):
             loaded = ast.parse(ast.unparse(target), mode="eval").body
-            plain = ast.unparse(ast.Assign([target], ast.BinOp(loaded, op, value), lineno=0))
-            yield from _edit(text, statement, plain, "inplace", 1.0)
-            assigned = ast.unparse(ast.Assign([target], value, lineno=0))
-            yield from _edit(text, statement, assigned, "update", 1.2)
+            yield from _edit(text, statement, _assigned(ast.BinOp(loaded, op, value), target), "inplace", 1.0)
+            yield from _edit(text, statement, _assigned(value, target), "update", 1.2)
             for other in (ast.Add, ast.Sub, ast.Mult, ast.Div):
                 if not isinstance(op, other):
                     changed = ast.unparse(ast.AugAssign(target, other(), value))
@@ -107,19 +106,23 @@ def _alone(statement: ast.stmt, text: Text, scope: Scope) -> Iterator[Edit]:
             if isinstance(target, ast.Subscript):
                 for name in scope.variables:
                     other_name = ast.Subscript(ast.Name(name, ast.Load()), target.slice, ast.Store())
-                    changed = ast.unparse(ast.Assign([other_name], value, lineno=0))
-                    yield from _edit(text, statement, changed, "variable", 1.3)
+                    yield from _edit(text, statement, _assigned(value, other_name), "variable", 1.3)
                 for index in _other_targets(target.slice):
                     changed_target = ast.Subscript(target.value, index, ast.Store())
-                    changed = ast.unparse(ast.Assign([changed_target], value, lineno=0))
-                    yield from _edit(text, statement, changed, "index", 1.1)
+                    yield from _edit(text, statement, _assigned(value, changed_target), "index", 1.1)
+                    # Assign both, for example to fill both triangles of a symmetric matrix.
+                    yield from _edit(text, statement, _assigned(value, target, changed_target), "index", 1.2)
         case ast.Assign(targets=[ast.Tuple(elts=names)], value=value) if len(names) > 1:
             swapped = ast.Tuple([names[1], names[0], *names[2:]], ast.Store())
-            yield from _edit(text, statement, ast.unparse(ast.Assign([swapped], value, lineno=0)), "order", 1.0)
+            yield from _edit(text, statement, _assigned(value, swapped), "order", 1.0)
         case ast.If(test=test) | ast.While(test=test):
             yield from _condition(test, text, scope)
         case ast.Return(value=ast.expr() as value):
             yield from _returns(statement, value, text, scope)
+
+
+def _assigned(value: ast.expr, *targets: ast.expr) -> str:
+    return ast.unparse(ast.Assign([*targets], value, lineno=0))
 
 
 def _chosen(
@@ -136,15 +139,11 @@ def _chosen(
 
 
 def _condition(test: ast.expr, text: Text, scope: Scope) -> Iterator[Edit]:
-    where = text.span(test)
-    if where is None:
-        return
-    line = text.line(test)
     whole = ast.unparse(test)
     for new, kind, cost in ((f"not ({whole})", "condition", 1.0), ("True", "branch", 1.2), ("False", "branch", 1.2)):
-        yield Edit(*where, new, line, kind, cost)
+        yield from _edit(text, test, new, kind, cost)
     for name in scope.parameters:
-        yield Edit(*where, f"({whole}) and {name} is not None", line, "condition", 1.6)
+        yield from _edit(text, test, f"({whole}) and {name} is not None", "condition", 1.6)
 
 
 def _other_targets(index: ast.expr) -> Iterator[ast.expr]:
@@ -168,14 +167,13 @@ def _exchanged(one: ast.stmt, other: ast.stmt, text: Text) -> Iterator[Edit]:
 
 
 def _into_the_loop(one: ast.stmt, loop: ast.stmt, text: Text) -> Iterator[Edit]:
-    """Move the assignment of a start value from before a loop to the beginning of the loop's body."""
-    starts = isinstance(one, ast.Assign) and isinstance(one.value, ast.Constant)
-    if not starts or not isinstance(loop, ast.For | ast.While):
+    """Move an assignment from before a loop to the beginning of the loop's body."""
+    if not isinstance(one, ast.Assign) or not isinstance(loop, ast.For | ast.While):
         return
     spans = text.span(one), text.span(loop), text.span(loop.body[0])
     if spans[0] is None or spans[1] is None or spans[2] is None or loop.body[0].lineno == loop.lineno:
         return
-    head = text.between(spans[1][0], spans[2][0])
+    head = text.between(spans[0][1], spans[2][0]).lstrip()
     new = f"{head}{text.of(one)}\n{' ' * loop.body[0].col_offset}"
     yield Edit(spans[0][0], spans[2][0], new, text.line(one), "place", 1.0)
 
@@ -184,8 +182,8 @@ def _returns(statement: ast.Return, value: ast.expr, text: Text, scope: Scope) -
     """Yield edits that return a copy, one item of a tuple, a variable with or without the result, a number or another shape."""
     whole = ast.unparse(value)
     for part in value.elts if isinstance(value, ast.Tuple) else [value]:
-        if isinstance(part, ast.Name) and (where := text.span(part)) is not None:
-            yield Edit(*where, f"{part.id}.copy()", text.line(part), "inplace", 0.9)
+        if isinstance(part, ast.Name):
+            yield from _edit(text, part, f"{part.id}.copy()", "inplace", 0.9)
     if isinstance(value, ast.Tuple):
         for part in value.elts:
             yield from _edit(text, statement, f"return {ast.unparse(part)}", "returned", 1.1)

@@ -30,7 +30,7 @@ _CHUNK = 32
 _FIRST_PAIRS = 512
 _SMALL_ONES, _SMALL_COST = 2048, 1.3  # single edits that are tried before pairs of edits
 # The most combinations of each kind that are tried. Of 136 unseen answers that edits correct, only five need a pair.
-_REPEATED, _OF_PROMISING, _IN_ONE_LINE, _IN_TWO_LINES = 400, 1500, 1500, 2500
+_REPEATED, _OF_PROMISING, _IN_ONE_LINE, _IN_TWO_LINES = 500, 1500, 1500, 2500
 _SLIPS = 2500  # the most single edits that are searched for a repeated slip
 _MOST_PLACES = 4  # the most occurrences of a repeated slip
 _PROMISING, _LEADING, _PARTNERS = 24, 8, 200

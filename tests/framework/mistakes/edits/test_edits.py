@@ -81,6 +81,11 @@ PLACES = [  # the wrong body, the body after one edit, the line of the edit, and
     ("for i in range(y):\n        x = x + i\n    return x", "for i in range(y + 1):\n        x = x + i\n    return x", 2, "range"),
     ("for i in x:\n        z = i\n        return z", "for i in x:\n        z = i\n        pass\n    return z", 4, "returned"),
     ("z = 0\n    for i in x:\n        z += i\n    return z", "for i in x:\n        z = 0\n        z += i\n    return z", 2, "place"),
+    (
+        "z = np.zeros(3)\n    w = []\n    for i in x:\n        z = z + i\n        w.append(z)\n    return w",
+        "w = []\n    for i in x:\n        z = np.zeros(3)\n        z = z + i\n        w.append(z)\n    return w", 2, "place",
+    ),
+    ("x[0, y] = 1\n    return x", "x[0, y] = x[y, 0] = 1\n    return x", 2, "index"),
     ("for i in x:\n        break", "for i in x:\n        continue", 3, "loop"),
     ("if len(x) == 1:\n        x = y\n    return x", "if len(x) == 0:\n        x = y\n    return x", 2, "branch"),
     ("if x in y:\n        x = 1\n    return x", "if y in y:\n        x = 1\n    return x", 2, "condition"),
@@ -158,6 +163,15 @@ def test_a_right_program_lends_what_is_missing():
     whole = ast.unparse(ast.parse("def f(p, q):\n    return -(q * np.log(p)).sum(axis=-1)\n"))
     start = results("def f(p, q):\n    return p\n", more=[donor_operator([donor])])
     assert whole not in start, "never the whole solution in one place"
+
+
+def test_only_expressions_with_a_value_are_lent():
+    """A called function without its call, and an index with slices, are not lent. Nothing replaces an index with slices."""
+    donor = Donor("def f(X):\n    return np.log(X)[:, 1:] + X.sum()\n")
+    edits = list(edits_of(definition("def f(x):\n    return x[:, 2:]\n"), more=[donor_operator([donor])]))
+    texts = {edit.text for edit in edits}
+    assert {"(np.log(x))", "(x.sum())"} <= texts
+    assert not {"(np.log)", "(x.sum)", "(:, 1:)", "(np.log((:, 2:)))"} & texts
 
 
 def test_an_author_adds_an_operator():
