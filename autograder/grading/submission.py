@@ -126,10 +126,10 @@ class Submission:
         """Return the name and the source of each cell that the student wrote or changed, in the order in which they run."""
         return [(cell.name, cell.source) for cell in self._plain if cell.source not in self._handed_out]
 
-    def open_copy(self, budget: TimeBudget, cache: AnswerCache, *, memory_mb: int | None = None) -> EditableSession:
+    def open_copy(self, budget: TimeBudget, cache: AnswerCache, **limits: float | None) -> EditableSession:
         """Return a new session that no mark depends on. It is limited by ``budget`` and stores its answers in ``cache``."""
         slow = [outcome.index for outcome in self.cells if outcome.stopped]
-        return self._open_session(self._plain, memory_mb=memory_mb, draw=False, slow=slow, budget=budget, cache=cache)
+        return self._open_session(self._plain, draw=False, slow=slow, budget=budget, cache=cache, **limits)
 
     def is_handed_out(self, cell: Cell) -> bool:
         """Return whether a cell is an unchanged cell of the course."""

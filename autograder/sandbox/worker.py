@@ -83,6 +83,7 @@ class Worker(AbstractContextManager["Worker"]):
         *,
         seed: int = 0,
         memory_mb: int | None = None,
+        call_seconds: float | None = None,
         draw: bool = True,
         slow: Collection[int] = (),
         files: Mapping[str, bytes] | None = None,
@@ -99,6 +100,7 @@ class Worker(AbstractContextManager["Worker"]):
             cells: The cells to run.
             seed: The seed of the random generators.
             memory_mb: The memory limit to use instead of the course's.
+            call_seconds: The limit of one call to use instead of the course's.
             draw: Whether figures are drawn. Otherwise they are closed.
             slow: The positions of cells that are known to time out. They get less time.
             files: The contents of the files in the current folder, by path. The notebook can change them, except under Landlock.
@@ -106,7 +108,8 @@ class Worker(AbstractContextManager["Worker"]):
             budget: The time that the submission's sessions share. If it is used up, the session stops at once.
             cache: The cache of answers. The default is the cache of this worker, which the whole class shares.
         """
-        limits = self._limits if memory_mb is None else replace(self._limits, memory_mb=memory_mb)
+        own: dict[str, Any] = {"memory_mb": memory_mb, "call_seconds": call_seconds}
+        limits = replace(self._limits, **{name: limit for name, limit in own.items() if limit is not None})
         self._preload(cells)
         self._processes.wait_for_imports()
         deadline = (budget or TimeBudget()).deadline(limits.submission_seconds)

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import islice, pairwise, product
 from math import inf
 
 from autograder.mistakes.edits import calls, methods, operators
@@ -127,13 +127,16 @@ def _all(
     # An edit of such a condition may only keep wrong code from running.
     tests = [n.test for n in ast.walk(statement) if isinstance(n, ast.If | ast.IfExp)]
     inside = {id(n) for test in tests for n in ast.walk(test)}
-    for node in _expressions(statement):
+    if function is not None:
+        yield from statement_edits(function, text, scope)
+    # The donors come last, because MAX_EDITS may end this.
+    for group, node in product((OPERATORS, more), _expressions(statement)):
         if enough():
             return
         span = text.span(node)
         if span is None:
             continue
-        changes = [change for operator in (*OPERATORS, *more) for change in operator(node, scope)]
+        changes = [change for operator in group for change in operator(node, scope)]
         for change in changes:
             if change.cost < inf:
                 kind = "condition" if id(node) in keys else change.kind
@@ -143,8 +146,6 @@ def _all(
             mutations = [change for change in changes if change.mutation]
             for change in sorted(mutations, key=lambda change: change.mutation):
                 yield PendingEdit(node, span, change.replacement, change.kind, 1.0)
-    if function is not None:
-        yield from statement_edits(function, text, scope)
 
 
 def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:

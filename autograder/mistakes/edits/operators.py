@@ -112,14 +112,9 @@ def name_of(node: ast.AST) -> str:
 _ARITHMETIC: tuple[type[ast.operator], ...] = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.MatMult, ast.FloorDiv, ast.Pow)
 _BITS: tuple[type[ast.operator], ...] = (ast.BitAnd, ast.BitOr, ast.BitXor)
 _NEAR = {
-    (ast.Add, ast.Sub),
-    (ast.Mult, ast.Div),
-    (ast.Mult, ast.MatMult),
-    (ast.Mult, ast.Add),
-    (ast.FloorDiv, ast.Div),
-    (ast.FloorDiv, ast.Mod),
-    (ast.Pow, ast.Mult),
-}
+    (ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.Mult, ast.MatMult), (ast.Mult, ast.Add),
+    (ast.FloorDiv, ast.Div), (ast.FloorDiv, ast.Mod), (ast.Pow, ast.Mult),
+}  # fmt: skip
 _EQUAL: tuple[type[ast.cmpop], ...] = (ast.Eq, ast.NotEq)
 _ORDERED: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, *_EQUAL)
 # The operators that mutations put in place of each operator, likeliest first.
@@ -261,10 +256,9 @@ def other_sign(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 @operator
 def other_number(node: ast.expr, scope: Scope) -> Iterator[Change]:
     """Replace a number with a nearby, opposite, multiplied or common number or with a parameter. Exchange True and False."""
-    value = _number(node)
-    if value is None:
-        if isinstance(node, ast.Constant) and isinstance(node.value, bool):
-            yield Change(ast.Constant(not node.value), "condition", 1.0, (1,))
+    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield Change(ast.Constant(not node.value), "condition", 1.0, (1,))
+    if (value := _number(node)) is None:
         return
     near: list[float] = [value + 1, value - 1, -value, 0, 1, -1, -2, 2]
     if isinstance(value, float) and not value.is_integer():

@@ -81,8 +81,8 @@ class StudentCode(Protocol):
     def own_cells(self) -> Sequence[tuple[str, str]]:
         """Return the name and source of each cell that the student changed or added, in the order in which they run."""
 
-    def open_copy(self, budget: TimeBudget, cache: AnswerCache, *, memory_mb: int | None = None) -> EditableSession:
-        """Return a fresh session in which the notebook's cells have run. ``budget`` limits its time."""
+    def open_copy(self, budget: TimeBudget, cache: AnswerCache, **limits: float | None) -> EditableSession:
+        """Return a fresh session in which the notebook's cells have run. ``budget`` limits its time, and ``limits`` each call."""
 
 
 @dataclass
@@ -325,10 +325,9 @@ class _Search:
         session = self._alive() if self._deadline.remaining else None
         return session is not None and passes(self._lazy, first, session, variant)
 
-    def open(self, *, memory_mb: int | None = None) -> EditableSession:
+    def open(self, **limits: float | None) -> EditableSession:
         """Return a fresh session in which reference functions replace the wrong functions of earlier exercises."""
-        cache = self._locator.cache
-        session = self._code.open_copy(self._budget, cache, memory_mb=memory_mb)
+        session = self._code.open_copy(self._budget, self._locator.cache, **limits)
         for name in self._helped:
             session.substitute(name, self._checks.references[name])
         return session
@@ -340,7 +339,7 @@ class _Search:
             if self._opened >= _SESSIONS or not self._deadline.remaining:
                 return None
             self._opened += 1
-            self._session = self.open()
+            self._session = self.open(call_seconds=_CALL_SECONDS)
         return self._session if self._session.alive else None
 
 
