@@ -31,7 +31,7 @@ def all_categories(
     *,
     points: float,
     after: Waits = (),
-    title: str = "examples of every kind of input",
+    title: str = "examples of many kinds of input",
     ask: Ask | None = None,
     **options: Any,
 ) -> Callable[..., None]:

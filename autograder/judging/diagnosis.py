@@ -100,7 +100,8 @@ class Diagnosis:
         right = [self._right(i) for i in range(len(self.calls))]
         given = [_entries(answered.get(call_key(call))) for call in self.calls]
         expected = [_entries(answer) for answer in right]
-        if not self.calls or not all(given) or not all(expected):
+        # The entries of a probe's answer describe the same result, so no entry has a cause of its own.
+        if not self.calls or any(c.probe for c in self.calls) or not all(given) or not all(expected):
             return {}
         found = {}
         for key in expected[0]:

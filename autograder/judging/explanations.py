@@ -55,7 +55,8 @@ def fixed_axes(line: str, shapes: Mapping[str, Shape]) -> str:
 
 
 def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
-    ask = "Which axis of each array should be summed over?"
+    which = "Which axis of each array should be summed over?"
+    ask = f"Is each of these sizes the one that you expect? {which}"
     sides = _sides(line, shapes)
     if sides is None:
         return ask
@@ -73,7 +74,7 @@ def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
     would = [how for how, fit in fits.items() if fit]
     if not would:  # another order may fit if ``.T`` reversed batch axes
         return ask if ".T" in left + right else f"{ask} Swapping axes or sides does not make them fit."
-    return f"If both shapes are as you expect, the sizes would fit {', or '.join(would)}. {ask}"
+    return f"If both shapes are as you expect, the sizes would fit {', or '.join(would)}. {which}"
 
 
 def _turned_round(left: str, right: str, shapes: Mapping[str, Shape]) -> str:

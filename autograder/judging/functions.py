@@ -261,7 +261,7 @@ def _error(error: BaseException, function: Callable[..., Value]) -> StudentError
         line=sanitize(line, MAX_TEXT),
         lineno=lineno,
         where=frame.name if frame else "",
-        shapes=shapes_of(line[:MAX_TEXT], found.tb_frame) if found is not None else "",
+        shapes=shapes_of(found, linecache.getlines(found.tb_frame.f_code.co_filename)) if found is not None else "",
         bases=tuple(bases_of(error)),
     )
 

@@ -17,13 +17,9 @@ from autograder.values.messages import mismatch_message
 __all__ = ["ExactNumberFamily", "NumpyTimeFamily", "TimeFamily", "another_day"]
 
 _KINDS: Mapping[Value, str] = {
-    dt.date: "a date",
-    dt.datetime: "a datetime",
-    dt.time: "a time of day",
-    dt.timedelta: "a timedelta",
-    Decimal: "a Decimal",
-    Fraction: "a Fraction",
-}
+    dt.date: "a date", dt.datetime: "a datetime", dt.time: "a time of day", dt.timedelta: "a timedelta",
+    Decimal: "a Decimal", Fraction: "a Fraction",
+}  # fmt: skip
 
 
 class ExactNumberFamily(ExactFamily):

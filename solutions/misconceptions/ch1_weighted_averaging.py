@@ -110,6 +110,13 @@ def keeps_only_the_last_term(weights, X):
 
 
 @wrong
+def first_row_without_its_weight(weights, X):
+    """Your sum contains the first row itself, as if its weight were 1. Every row counts with its own weight, and the
+    first row is no exception. What does your sum start with?"""
+    return X[0] + weights[1:] @ X[1:]
+
+
+@wrong
 def divides_by_the_largest_weight(weights, X):
     """Your answer is too large by a constant factor, because you scaled the weights so that the largest is 1. They
     already add up to 1. For example, if weights of 0.5 and 0.5 are scaled up to 1 and 1, the average of 4 and 6 becomes
@@ -343,6 +350,15 @@ def axis_moved_and_not_moved_back(x, axis=-1):
     moves the axis back?"""
     moved = np.moveaxis(x, axis, -1)
     e = np.exp(moved - moved.max(axis=-1, keepdims=True))
+    return (e / e.sum(axis=-1, keepdims=True)).reshape(x.shape)
+
+
+@wrong
+def axis_by_reshape_alone(x, axis=-1):
+    """You cut the array into pieces that are as long as `axis`, but `reshape` takes the numbers in their order in memory.
+    So each piece runs along the last axis, whatever `axis` is. Which functions move an axis, or work along one?"""
+    rows = x.reshape(-1, x.shape[axis])
+    e = np.exp(rows - rows.max(axis=-1, keepdims=True))
     return (e / e.sum(axis=-1, keepdims=True)).reshape(x.shape)
 
 

@@ -341,7 +341,7 @@ def fourth_root_of_d_k(Q, K, V):
 @wrong
 def divided_by_d_k_and_by_2(Q, K, V):
     """Your scores are divided by d_k and then by 2. Did you mean `d_k ** 1/2` to be a root? Python takes the power
-    first, so it computes d_k ** 1, divided by 2. Which parentheses are missing?"""
+    first, so `d_k ** 1/2` divides by d_k ** 1 and then by 2. Which parentheses are missing?"""
     scores = Q @ np.swapaxes(K, -1, -2) / Q.shape[-1] / 2
     weights = softmax(scores)
     return weights @ V, weights
@@ -882,7 +882,7 @@ def takes_away_a_column(p):
 @wrong
 def identity_minus_outer(p):
     """Your diagonal starts from 1 instead of p. Then a weight near 0 seems to depend strongly on its score, but it
-    hardly does. The slope of exp is exp itself, so it is small if the weight is small."""
+    hardly does. If a weight is nearly 0, a small change of its score leaves it nearly 0, so its slope is small."""
     return np.eye(len(p)) - np.outer(p, p)
 
 
@@ -1346,7 +1346,7 @@ def g_forgotten(q, K, V, g):
 
 @wrong
 def divided_by_d_k_at_the_end(q, K, V, g):
-    """You divide by d_k at the end, which is sqrt(d_k) twice. The scores contain the root once, so the gradient
+    """Your gradient is divided by sqrt(d_k) twice, that is, by d_k. The scores contain the root once, so the gradient
     contains it once."""
     return K.T @ (softmax_jacobian(_weights(q, K)) @ (V @ g)) / len(q)
 
@@ -1581,7 +1581,7 @@ def only_the_last_query_counts(W_Q, X, K, V, T, rate):
 
 @wrong
 def steps_one_query_at_a_time(W_Q, X, K, V, T, rate):
-    """You move W_Q after every query, so later queries already use a changed matrix. Add up the gradients of all the
+    """You take a step after every query, so later queries already use a changed matrix. Add up the gradients of all the
     queries with the W_Q that you were given, and take a single step."""
     loss, W = _loss(_errors(W_Q, X, K, V, T)), W_Q
     for i in range(len(X)):

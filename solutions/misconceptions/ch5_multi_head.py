@@ -271,7 +271,7 @@ def goes_along_the_first_axis(O):
 
 @wrong
 def the_batch_merged_instead(O):
-    """You take O apart along its first axis and join the pieces column after column. Without a batch, the pieces are
+    """You take O apart along its first axis and join the pieces side by side. Without a batch, the pieces are
     heads. With a batch they are sequences, which should stay separate. The heads are always the third axis from the
     right."""
     return np.concatenate(list(O), axis=-1)
@@ -565,7 +565,11 @@ def scaled_by_the_number_of_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 def head_width_from_d_model(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You use d_model / h as the width of a head. But h · d_k need not be d_model, and d_v need not be d_k. Take each
     width from the matrix itself: count the columns of W_Q, W_K and W_V."""
-    d = X_q.shape[-1] // h
+    return heads_of_width(X_q.shape[-1] // h, X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask)
+
+
+def heads_of_width(d, X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask):
+    """Return the layer's results if each head gets d columns of the queries, keys and values."""
     parts = [slice(i * d, (i + 1) * d) for i in range(h)]
     full = None if mask is None else np.broadcast_to(mask, (*X_q.shape[:-2], h, X_q.shape[-2], X_kv.shape[-2]))
     pairs = [
@@ -586,6 +590,13 @@ def values_as_wide_as_the_keys(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     _, weights = masked_attention(Q, K, K, mask)
     V, parts = X_kv @ W_V, [slice(i * d, (i + 1) * d) for i in range(h)]
     return sum(weights[..., i, :, :] @ V[..., p] @ W_O[p] for i, p in enumerate(parts)), weights
+
+
+@wrong
+def values_cut_like_the_keys(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You give each head d_k columns of the values. But d_v need not be d_k. A head's values have as many columns as
+    W_V has, divided by h."""
+    return heads_of_width(W_Q.shape[1] // h, X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask)
 
 
 @wrong
@@ -914,8 +925,8 @@ def local_goes_two_steps(weights):
 
 @wrong
 def local_starts_from_minus_one(weights):
-    """For "local" your query 0 counts nothing. Its slice begins at key -1, which Python reads as the last key, so the
-    slice is empty. Key -1 does not exist, so the neighborhood of query 0 begins at key 0."""
+    """For "local" your query 0 leaves out key 0. Its slice begins at key -1, which Python reads as the last key, so with
+    three or more keys the slice is empty. Key -1 does not exist, so the neighborhood of query 0 begins at key 0."""
     return scores_of(weights, local=np.mean([weights[i, i - 1 : i + 2].sum() for i in range(len(weights))]))
 
 
@@ -1099,6 +1110,32 @@ def first_query_at_the_bottom(weights, query_tokens, key_tokens, ax=None):
 
 
 @wrong
+def first_key_on_the_right(weights, query_tokens, key_tokens, ax=None):
+    """Each weight has the right labels, but your first key is on the right. A matrix is read from the left. Does a line
+    of yours reverse the x axis?"""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    ax.invert_xaxis()
+    ax.set_xticks(range(len(key_tokens)), key_tokens)
+    ax.set_yticks(range(len(query_tokens)), query_tokens)
+    return ax
+
+
+@wrong
+def from_the_bottom_right(weights, query_tokens, key_tokens, ax=None):
+    """Each weight has the right labels, but your first query is at the bottom and your first key on the right. A matrix
+    is read from the top left. Does a line of yours reverse the x axis instead of the y axis?"""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1, origin="lower")
+    ax.invert_xaxis()
+    ax.set_xticks(range(len(key_tokens)), key_tokens)
+    ax.set_yticks(range(len(query_tokens)), query_tokens)
+    return ax
+
+
+@wrong
 def on_its_side_and_from_the_bottom(weights, query_tokens, key_tokens, ax=None):
     """The weights are transposed, and the first row is at the bottom. The rows of the matrix are already the queries,
     so do not transpose it. The y axis of a plot usually counts upwards, but a matrix is read from the top."""
@@ -1218,6 +1255,30 @@ def labels_without_places(weights, query_tokens, key_tokens, ax=None):
 
 
 @wrong
+def row_labels_without_places(weights, query_tokens, key_tokens, ax=None):
+    """The columns have their labels, but you gave the rows' labels without their places. Then matplotlib attaches them to
+    whatever ticks it happens to have, and these are not one for each row. Say where each label goes, too."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    ax.set_xticks(range(len(key_tokens)), key_tokens)
+    ax.set_yticklabels(query_tokens)
+    return ax
+
+
+@wrong
+def column_labels_without_places(weights, query_tokens, key_tokens, ax=None):
+    """The rows have their labels, but you gave the columns' labels without their places. Then matplotlib attaches them to
+    whatever ticks it happens to have, and these are not one for each column. Say where each label goes, too."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    ax.set_xticklabels(key_tokens)
+    ax.set_yticks(range(len(query_tokens)), query_tokens)
+    return ax
+
+
+@wrong
 def labels_after_an_empty_one(weights, query_tokens, key_tokens, ax=None):
     """You gave the labels but not their places, and an empty label in front of them. Then matplotlib attaches them to
     whatever ticks it happens to have, and these are not one for each row and column. Say where each label goes, too."""
@@ -1244,6 +1305,29 @@ def draws_into_the_current_axes(weights, query_tokens, key_tokens, ax=None):
     plt.imshow(weights, cmap="Blues", vmin=0, vmax=1)
     plt.xticks(range(len(key_tokens)), key_tokens)
     plt.yticks(range(len(query_tokens)), query_tokens)
+    return ax
+
+
+@wrong
+def picture_without_its_labels(weights, query_tokens, key_tokens, ax=None):
+    """The labels are in the Axes that were given, but the heatmap is not. `plt.imshow` and similar functions draw into
+    the current Axes, whichever these are. Draw with methods of `ax`."""
+    if ax is None:
+        _, ax = plt.subplots()
+    plt.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    ax.set_xticks(range(len(key_tokens)), key_tokens)
+    ax.set_yticks(range(len(query_tokens)), query_tokens)
+    return ax
+
+
+@wrong
+def current_axes_for_none(weights, query_tokens, key_tokens, ax=None):
+    """If no `ax` is given, you draw into the current Axes, which may contain another picture, for example the one that
+    was drawn before. Make new Axes in this case."""
+    ax = plt.gca() if ax is None else ax
+    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    ax.set_xticks(range(len(key_tokens)), key_tokens)
+    ax.set_yticks(range(len(query_tokens)), query_tokens)
     return ax
 
 

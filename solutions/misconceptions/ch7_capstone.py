@@ -713,6 +713,17 @@ def looks_at_the_next_one(n, d_model):
 
 
 @wrong
+def key_rows_from_row_n(n, d_model):
+    """Your keys read the positions from row n on. The first d_model - n rows of each matrix belong to the tokens, so the
+    rows of the positions begin at row d_model - n. The two agree only if there are as many tokens as positions."""
+    n_tokens = d_model - n
+    token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
+    keys = np.zeros((d_model, n))
+    keys[n + np.arange(n - 1), np.arange(n - 1)] = 1
+    return {"W_Q": 50 * np.sqrt(n) * position @ np.eye(n, k=-1), "W_K": keys, "W_V": token, "W_O": token.T}
+
+
+@wrong
 def looks_two_back(n, d_model):
     """Your head looks two steps back: row 2 of the output is token 0. It should look one step back."""
     n_tokens = d_model - n

@@ -400,6 +400,13 @@ def always_the_usual_base(X, positions, base=10000.0):
 
 
 @wrong
+def the_usual_base_for_batches(X, positions, base=10000.0):
+    """Your code is right for a single matrix. With batch axes, you use a base of 10 000, whatever `base` is. If your
+    function calls itself, does it pass `base` on?"""
+    return turned(X, angles_of(X, positions, base if np.ndim(X) == 2 else 10000.0))
+
+
+@wrong
 def a_mirror_for_a_turn(X, positions, base=10000.0):
     """Both of your sines have a plus, so lengths change, and this is not a turn. Turning (a, b) by an angle t gives (a
     cos t - b sin t, a sin t + b cos t)."""
@@ -701,6 +708,13 @@ def values_turned_too(X, weights, h):
     Y = X + merge_heads(masked_attention(Q, K, V, causal_mask(n))[0]) @ W["W_O"]
     hidden = np.maximum(layer_norm(Y, **weights["norm_2"]) @ mlp["W_1"] + mlp["b_1"], 0)
     return Y + hidden @ mlp["W_2"] + mlp["b_2"]
+
+
+@wrong
+def values_turned_with_the_rest(X, weights, h):
+    """You turn the values too. Positions decide who looks where, which depends on the scores, so on queries and keys
+    only. A value should not depend on its position."""
+    return block(X, weights, h, turn="QKV")
 
 
 @wrong
@@ -1150,6 +1164,13 @@ def last_norm_without_gain_and_bias(tokens, model):
 
 
 @wrong
+def gain_and_bias_exchanged(tokens, model):
+    """In the last norm, gain and bias have changed places. Multiply by the gain, and add the bias afterwards."""
+    norm = {"gain": model["norm"]["bias"], "bias": model["norm"]["gain"]}
+    return read_out(through(tokens, model), {**model, "norm": norm})
+
+
+@wrong
 def probabilities_already(tokens, model):
     """You return probabilities: each of your rows adds up to 1. Return the scores before the softmax. `sample_next`
     applies the softmax later, because it has to divide the scores by a temperature first."""
@@ -1496,6 +1517,23 @@ def order_for_token(logits, temperature, rng):
 
 
 @wrong
+def order_for_token_when_drawn(logits, temperature, rng):
+    """Above temperature 0, you sort the tokens by their logits and return a place in that order. Return the token itself:
+    its place in `logits`."""
+    return right.sample_next(np.sort(logits)[::-1] if temperature else logits, temperature, rng)
+
+
+@wrong
+def a_new_number_for_each_token(logits, temperature, rng):
+    """You draw a new random number for each token and compare it with the token's own probability. That is right for the
+    first token only: the later ones are reached only if no earlier one was taken. Draw one number for all of them."""
+    if temperature == 0:
+        return int(np.argmax(logits))
+    p = softmax(np.asarray(logits) / temperature)
+    return next((token for token in range(len(p) - 1) if rng.random() < p[token]), len(p) - 1)
+
+
+@wrong
 def the_logit_for_its_place(logits, temperature, rng):
     """You return the largest logit. Return the token that it belongs to: its place in the array."""
     return float(np.max(logits))
@@ -1609,7 +1647,7 @@ def continued(
     tokens, n_new, model, temperature, rng, *, place=lambda text, new: np.arange(len(text) - len(new), len(text)),
     prompt=slice(None), keep=lambda i: i, draw=sample_next, norm=True, row=-1, turn_cached=True, mask=causal_mask, join=kept_of,
     turn_when_read=False, turn_values=False, place_keys=None, caches=None, norms=("norm_1", "norm_2"), turn_queries=True, residual=(1, 1),
-    activate=lambda x: np.maximum(x, 0), biases=(1, 1), mlp_part=1,
+    activate=lambda x: np.maximum(x, 0), biases=(1, 1), mlp_part=1, raw_values=False, scale=None,
 ):  # fmt: skip
     """Continue a text with a mistake, which the keyword arguments choose."""
     text, new = list(tokens), list(tokens)[prompt]
@@ -1620,7 +1658,8 @@ def continued(
         for i, weights in enumerate(model["blocks"]):
             normed, W, mlp = layer_norm(X, **weights[norms[0]]), weights["attention"], weights["mlp"]
             Q, K, V = (split_heads(normed @ W[name], model["h"]) for name in ("W_Q", "W_K", "W_V"))
-            Q = rotate_positions(Q, places) if turn_queries else Q
+            Q = (rotate_positions(Q, places) if turn_queries else Q) * (scale(Q.shape[-1], X) if scale else 1)
+            V = split_heads(X @ W["W_V"], model["h"]) if raw_values else V
             V = rotate_positions(V, places) if turn_values else V
             caches[keep(i)] = join(caches, keep(i), (rotate_positions(K, key_places) if turn_cached else K, V))
             K, V = caches[keep(i)]
@@ -1998,6 +2037,20 @@ def relu_forgotten(tokens, n_new, model, temperature, rng):
     """In each block, the mlp has no relu between its two matrices. The block should do the same as `transformer_block`,
     only for fewer rows."""
     return continued(tokens, n_new, model, temperature, rng, activate=lambda x: x)
+
+
+@wrong
+def values_from_rows_before_the_norm(tokens, n_new, model, temperature, rng):
+    """In each block, you compute the values from the rows before the norm. Queries, keys and values all come from the
+    normalized rows."""
+    return continued(tokens, n_new, model, temperature, rng, raw_values=True)
+
+
+@wrong
+def scores_divided_by_the_root_of_d_model(tokens, n_new, model, temperature, rng):
+    """You divide the scores by the root of d_model, the width of the whole row. Each head has its own, smaller width. Its
+    queries and keys have d_k entries, so divide by the root of d_k."""
+    return continued(tokens, n_new, model, temperature, rng, scale=lambda d, X: np.sqrt(d / X.shape[-1]))
 
 
 @wrong

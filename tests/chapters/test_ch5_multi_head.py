@@ -569,9 +569,10 @@ class TestPlotAttention:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_given_axes(self, student, reference):
-        """given Axes are drawn into and returned"""
+        """given Axes are drawn into and returned, and otherwise new ones, even after another picture"""
         weights = np.array([[0.7, 0.05, 0.25], [0.35, 0.5, 0.15]])
         look(student, reference, weights, ["sat", "on"], ["the", "cat", "mat"], LOOK_WITH_AXES)
+        look(student, reference, weights, ["sat", "on"], ["the", "cat", "mat"], LOOK_AGAIN)
 
     @check(points=0.75, after="test_equal_tokens")
     def test_sentences(self, student, reference, rng):
@@ -682,7 +683,7 @@ class TestEquivarianceGap:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_something_to_find(self, agrees):
-        """positions added to the rows, and a causal mask"""
+        """functions that add positions, use a causal mask, or treat earlier rows in a special way"""
         for function in (PLACE_ADDED, CAUSAL):
             agrees.equivariance_gap(function, FIVE_ROWS, ROUND)
         agrees.equivariance_gap(NEIGHBOURS, FIVE_ROWS, np.array([1, 2, 0, 4, 3]))

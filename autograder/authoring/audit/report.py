@@ -19,14 +19,10 @@ __all__ = [
 
 _KINDS = {"allowed": "allowed", "visited": "covered", "missing": "missing"}  # JSON key: field
 _JSON_KEYS = {
-    "stub_earns_nothing": "blank_ok",
-    "fault_coverage": "faults",
-    "misdiagnosed": "misnamed",
-    "missed_by_visible": "unseen",
-    "unused_reasons": "needless",
-    "checks_without_kills": "idle",
+    "stub_earns_nothing": "blank_ok", "fault_coverage": "faults", "misdiagnosed": "misnamed",
+    "missed_by_visible": "unseen", "unused_reasons": "needless", "checks_without_kills": "idle",
     "hardcoded": "by_heart",
-}
+}  # fmt: skip
 # The defaults of a course's ``targets``.
 HIDDEN_TARGET, VISIBLE_TARGET, BY_HEART_TARGET = TARGETS["hidden"], TARGETS["visible"], TARGETS["by_heart"]
 MISCONCEPTIONS_VISIBLE_TARGET, KINDS_TARGET = TARGETS["misconceptions_visible"], TARGETS["kinds"]

@@ -185,13 +185,8 @@ def other_keywords(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 
 _KINDS = {
-    "axis": "axis",
-    "axes": "transpose",
-    "keepdims": "keepdims",
-    "dtype": "dtype",
-    "k": "number",
-    "out": "inplace",
-}
+    "axis": "axis", "axes": "transpose", "keepdims": "keepdims", "dtype": "dtype", "k": "number", "out": "inplace",
+}  # fmt: skip
 _TAKE_AXIS = frozenset({"softmax", "concatenate", "stack", "norm", "repeat", "take", "flip", "squeeze"})
 _TAKE_DTYPE = frozenset(
     {"zeros", "ones", "full", "zeros_like", "ones_like", "empty", "array", "asarray", "eye", "arange", "tri"}

@@ -111,7 +111,7 @@ def _alone(statement: ast.stmt, text: Text, scope: Scope) -> Iterator[Edit]:
                     changed_target = ast.Subscript(target.value, index, ast.Store())
                     yield from _edit(text, statement, _assigned(value, changed_target), "index", 1.1)
                     # Assign both, for example to fill both triangles of a symmetric matrix.
-                    yield from _edit(text, statement, _assigned(value, target, changed_target), "index", 1.2)
+                    yield from _edit(text, statement, _assigned(value, target, changed_target), "missing", 1.2)
         case ast.Assign(targets=[ast.Tuple(elts=names)], value=value) if len(names) > 1:
             swapped = ast.Tuple([names[1], names[0], *names[2:]], ast.Store())
             yield from _edit(text, statement, _assigned(value, swapped), "order", 1.0)

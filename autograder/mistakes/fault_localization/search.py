@@ -187,6 +187,8 @@ def _validated(
 
 
 def _located(valid: list[Variant]) -> Located | None:
+    # If a condition around the wrong line is switched off, the line does not run.
+    valid = [c for c in valid if c.kind != "branch"] or valid
     best = valid[0]
     if len(best.places) == 1 < len(best.edits):
         valid = [best]  # another line may do as well, but the message names only one

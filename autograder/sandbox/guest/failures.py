@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from types import FrameType, ModuleType, TracebackType
 from typing import Any, TypeVar
 
@@ -139,27 +140,34 @@ def _text_of(error: BaseException) -> str:
 
 def _frames(trace: TracebackType | None, cells: dict[str, tuple[str, list[str]]]) -> list[dict[str, Any]]:
     frames: list[dict[str, Any]] = []
-    frame = None
+    last = None
     while trace is not None:
         code = trace.tb_frame.f_code
         if code.co_filename.startswith(CELL) and code.co_filename in cells:
             name, lines = cells[code.co_filename]
             where, number = "" if code.co_name == "<module>" else code.co_name, trace.tb_lineno
             frames.append({"where": where, "lineno": number, "cell": name, "line": _line(lines, number)})
-            frame = trace.tb_frame
+            last = trace, lines
             if len(frames) > 2 * MAX_FRAMES:  # keep both ends of an endless recursion
                 del frames[MAX_FRAMES]
         trace = trace.tb_next
-    if frame is not None and (shapes := shapes_of(frames[-1]["line"], frame)):
+    if last is not None and (shapes := shapes_of(*last)):
         frames[-1]["shapes"] = shapes
     return frames
 
 
-def shapes_of(line: str, frame: FrameType) -> str:
-    """Return the shapes of the arrays that ``line`` reads, with their values in ``frame``: ``"Q (2, 3), K (4, 3)"``."""
+def shapes_of(trace: TracebackType, lines: list[str]) -> str:
+    """Return the shapes of the arrays in the expression that failed, for example ``"Q (2, 3), K (4, 3)"``. ``lines`` is its source."""
     numpy: Any = sys.modules.get("numpy")
-    shapes = []
-    for name in dict.fromkeys(_NAME.findall(re.sub(r"^[\w, ]+=(?!=)", "", line))):  # not what it assigns
+    frame, shapes = trace.tb_frame, []
+    *rows, start, end = next(islice(frame.f_code.co_positions(), trace.tb_lasti // 2, None), (None, None))
+    row = b"".join(line.encode() for line in lines[trace.tb_lineno - 1 : trace.tb_lineno])
+    # An expression in several lines has too many names, and the target of an assignment has too few.
+    alone = rows == [trace.tb_lineno] * 2 and not re.match(rb"\s*=(?!=)", row[end:])
+    text = row[start:end] if alone else row.strip()[:300]
+    for name in dict.fromkeys(
+        _NAME.findall(re.sub(r"^[\w, ]+=(?!=)", "", text.decode(errors="replace")))
+    ):  # not what it assigns
         value: Value = frame.f_locals[name] if name in frame.f_locals else frame.f_globals.get(name)
         if numpy and type(value) is numpy.ndarray:  # inspecting a student's own class could run its code
             shapes.append(f"{name} {value.shape}")

@@ -28,17 +28,25 @@ def test_a_call_is_answered_in_every_confinement(everywhere):
         assert session.names() == {"np", "softmax"}
 
 
-def test_an_error_tells_the_shapes_in_its_line(run, tmp_path):
-    """An error reports the shapes of the arrays that its line reads, in the sandbox and in the grader's process."""
-    source = (
-        "import numpy as np\nV = np.ones(7)\ndef f(Q, K, n):\n    K = K[1:]\n    V, n = Q @ K + n, 2\n    return V\n"
-    )
+@pytest.mark.parametrize(
+    ("line", "shapes"),
+    [
+        ("V, n = Q @ K + n, 2", "Q (2, 3), K (4, 3)"),
+        ("return (Q + n) @ K, V", "Q (2, 3), K (4, 3)"),
+        ("n = Q.sum(axis=2) + V @ V", "Q (2, 3)"),
+        ("Q[:] = K @ V[:3]", "Q (2, 3), K (4, 3), V (7,)"),
+        ("V, n = V, (Q @\n        K)", "V (7,), Q (2, 3)"),
+    ],
+)
+def test_an_error_tells_the_shapes_in_its_line(run, tmp_path, line, shapes):
+    """An error reports the shapes of the arrays in the expression that failed, in the sandbox and in the grader's process."""
+    source = f"import numpy as np\nV = np.ones(7)\ndef f(Q, K, n):\n    V = np.ones(7)\n    K = K[1:]\n    {line}\n    return V\n"
     path, scope = tmp_path / "f.py", {}
     path.write_text(source)
     exec(compile(source, str(path), "exec"), scope)  # noqa: S102 - two lines above
     call = Call("f", (np.ones((2, 3)), np.ones((5, 3)), 4))
     for session in (run(source), FunctionSession(scope)):
-        assert session.call(call).error.shapes == "Q (2, 3), K (4, 3)"
+        assert session.call(call).error.shapes == shapes
 
 
 def test_a_batch_answers_in_order(run):

@@ -85,7 +85,7 @@ PLACES = [  # the wrong body, the body after one edit, the line of the edit, and
         "z = np.zeros(3)\n    w = []\n    for i in x:\n        z = z + i\n        w.append(z)\n    return w",
         "w = []\n    for i in x:\n        z = np.zeros(3)\n        z = z + i\n        w.append(z)\n    return w", 2, "place",
     ),
-    ("x[0, y] = 1\n    return x", "x[0, y] = x[y, 0] = 1\n    return x", 2, "index"),
+    ("x[0, y] = 1\n    return x", "x[0, y] = x[y, 0] = 1\n    return x", 2, "missing"),
     ("for i in x:\n        break", "for i in x:\n        continue", 3, "loop"),
     ("if len(x) == 1:\n        x = y\n    return x", "if len(x) == 0:\n        x = y\n    return x", 2, "branch"),
     ("if x in y:\n        x = 1\n    return x", "if y in y:\n        x = 1\n    return x", 2, "condition"),
