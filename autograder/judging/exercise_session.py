@@ -12,6 +12,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import NamedTuple, Protocol
 
 from autograder.base.foreign import Value
+from autograder.base.formatting import join_words
 from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.call_source import format_call, shows_cases
 from autograder.checking.student_objects import asked_for
@@ -239,11 +240,12 @@ class ExerciseSession:
         """Return the failure for a call that changed its inputs."""
         given = {**{str(i): value for i, value in enumerate(call.args)}, **call.kwargs}
         names = self._parameters(call, answer.changed)
-        which = " and ".join(f"`{n}`" if not n.isdecimal() else f"argument {int(n) + 1}" for n in names)
+        which = join_words([f"`{n}`" if not n.isdecimal() else f"argument {int(n) + 1}" for n in names])
+        one = len(names) > 1 and len({id(given.get(label)) for label in answer.changed}) == 1
         table = any(family_of(given.get(name)).is_table for name in answer.changed)
         advice = _A_NEW_TABLE if table else mutation_advice([given.get(name) for name in answer.changed])
         return CheckFailed(
-            f"{call.function} changes its input{'s' * (len(names) > 1)} {which}. {advice}",
+            f"{call.function} changes its input{'s' * (len(names) > 1)} {which}{', which are one and the same here' * one}. {advice}",
             self.described(call),
             kind="changed",
         )

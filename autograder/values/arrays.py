@@ -33,8 +33,12 @@ _NUMBERS = "biufc"
 _COMPARED = frozenset({"bb", "ff", "ii", "fi", "if", "iu", "ui", "uu", "cc"})
 _BUILTIN = {"U": "strings", "M": "dates", "m": "time spans"}
 # A second line of Python that gives the pasted array ``@`` its memory order (see ``in_layout``).
-_ORDERS = {"": "", "F": "@ = np.asfortranarray(@)", "R": "@ = np.flip(np.flip(@).copy())"}
-_ORDERS["v"] = "@ = np.repeat(@.T, 2, axis=-1)[..., ::2].T"
+_ORDERS = {
+    "": "",
+    "F": "@ = np.asfortranarray(@)",
+    "R": "@ = np.flip(np.flip(@).copy())  # the same numbers, in reverse in memory",
+}
+_ORDERS["v"] = "@ = np.repeat(@.T, 2, axis=-1)[..., ::2].T  # the same numbers, not contiguous in memory"
 
 
 class ArrayFamily(NumericFamily):

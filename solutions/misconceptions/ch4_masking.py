@@ -603,7 +603,7 @@ def subtracts_the_mean_here(Q, K, V, mask=None):
 
 @wrong
 def looks_at_the_forbidden(Q, K, V, mask=None):
-    """Each of your queries sees exactly the keys that it may not see. In this course True means "may attend".
+    """Your code hides the keys that a query may see, and leaves the others. In this course True means "may attend".
     `np.where(a, b, c)` takes an entry of b if a is True there."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, -1e9, scores))
@@ -612,8 +612,7 @@ def looks_at_the_forbidden(Q, K, V, mask=None):
 
 @wrong
 def looks_at_the_forbidden_or_at_nothing(Q, K, V, mask=None):
-    """Each of your queries sees exactly the keys that it may not see, and a query that may see all of them gives nan.
-    In this course True means "may attend". `np.where(a, b, c)` takes an entry of b if a is True there."""
+    """Your code hides the keys that a query may see, and leaves the others. A query that may see all keys gives nan. In this course True means "may attend". `np.where(a, b, c)` takes an entry of b if a is True there."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, -np.inf, scores))
     return weights @ V, weights
@@ -856,9 +855,9 @@ def always_causal(Q, K, V, mask=None):
 
 @wrong
 def no_mask_hides_everything(Q, K, V, mask=None):
-    """Your attention is right with a mask, but without a mask all the weights are 0. `np.where(None, …)` treats None as
-    False, so no mask acts like a mask that forbids everything. Without a mask, every key may be seen: check for None
-    first."""
+    """Your attention is right with a mask, but without a mask all the weights are 0, as with a mask that forbids
+    everything. Without a mask, every key may be seen. Does your code make a mask of False for None, or use None as a
+    mask? `np.where(None, …)` treats None as False."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = masked_softmax(scores, mask)
     return weights @ V, weights
@@ -866,9 +865,9 @@ def no_mask_hides_everything(Q, K, V, mask=None):
 
 @wrong
 def no_mask_makes_all_equal(Q, K, V, mask=None):
-    """Your attention is right with a mask, but without a mask all keys get the same weight. `np.where(None, …)` treats
-    None as False, so it replaces every score with the same low number. Without a mask, every key may be seen, and its
-    score counts: check for None first."""
+    """Your attention is right with a mask, but without a mask all keys get the same weight, as if every score were
+    replaced with the same low number. Without a mask, every key may be seen, and its score counts. Does your code make a
+    mask of False for None, or use None as a mask? `np.where(None, …)` treats None as False."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(np.where(mask, scores, -1e9))
     return weights @ V, weights
@@ -1129,9 +1128,9 @@ def compares_shapes(attend, X):
 
 @wrong
 def only_the_last_token(attend, X):
-    """Your answer depends only on whether something leaks from the last row of X. Either you change or remove only that
-    row, or a later comparison replaces the results of the earlier ones. Both miss a leak from position 1 to position 0.
-    Every position has a future, and a single leak decides the answer."""
+    """You miss leaks from rows before the last row of X. Either you change or remove only the last row, or a later
+    comparison replaces the results of the earlier ones. Both miss a leak from position 1 to position 0. Every position
+    has a future, and a single leak decides the answer."""
     changed = X.copy()
     changed[-1] += 10.0
     return np.allclose(attend(changed)[:-1], attend(X)[:-1])
@@ -1139,9 +1138,9 @@ def only_the_last_token(attend, X):
 
 @wrong
 def only_the_last_token_with_other_numbers(attend, X):
-    """Your answer depends only on whether something leaks from the last row of X. Either you change or remove only that
-    row, or a later comparison replaces the results of the earlier ones. Both miss a leak from position 1 to position 0.
-    Every position has a future, and a single leak decides the answer."""
+    """You miss leaks from rows before the last row of X. Either you change or remove only the last row, or a later
+    comparison replaces the results of the earlier ones. Both miss a leak from position 1 to position 0. Every position
+    has a future, and a single leak decides the answer."""
     changed = X.copy()
     changed[-1] = np.random.default_rng(1).normal(size=X.shape[1])
     return np.allclose(attend(changed)[:-1], attend(X)[:-1])

@@ -327,8 +327,8 @@ def the_first_keys_only(n, window):
 
 @wrong
 def negative_starts(n, window):
-    """Only rows near the start are wrong. There, i - window + 1 is negative, and Python counts a negative index from the
-    end. Where should the window begin then?"""
+    """In rows near the start, i - window + 1 is negative, and Python counts a negative index from the end. Where should
+    the window begin there?"""
     mask = np.zeros((n, n), dtype=bool)
     for i in range(n):
         mask[i, i - window + 1 : i + 1] = True
@@ -481,8 +481,8 @@ def sums_run_on_through_the_batch(Q, K, V, feature_map):
 @wrong
 def each_factor_by_itself(Q, K, V, feature_map):
     """You make each query's features add up to 1, and each feature add up to 1 over the keys. The weights then add up
-    to 1, but they are wrong: a feature with large values no longer counts for more than a feature with small values.
-    Divide once, by the sum of the dot products."""
+    to 1, but they are wrong: a feature in which all keys have large values counts no more than one in which all have
+    small values. Divide once, by the sum of the dot products."""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     shares = phi_K / phi_K.sum(axis=-2, keepdims=True)
     return phi_Q / phi_Q.sum(axis=-1, keepdims=True) @ (np.swapaxes(shares, -1, -2) @ V)
@@ -556,7 +556,7 @@ wrong = misconceptions_of("chunked_attention")
 @wrong
 def the_whole_table_at_once(Q, K, V, block_size):
     """Your output is right, but you keep all n_q · n_k scores at the same time, in one table or in pieces. Then
-    block_size saves no memory. Which of your arrays or lists has a number for each pair of query and key?"""
+    block_size saves too little memory. Which of your arrays or lists has a number for each pair of query and key?"""
     return attention(Q, K, V)[0]
 
 

@@ -565,14 +565,16 @@ def assert_tokens_drawn(draws, shares, call, example=""):
         raise CheckFailed(f"{call} gave {odd:g}, but there are only the tokens 0 to {n_vocab - 1}.")
     impossible = shares[np.arange(len(draws)), draws.astype(int)] < 1e-12
     if impossible.any():
-        raise CheckFailed(f"{call} gave {draws[impossible][0]:g}, a token that should never be drawn there.")
+        token = draws[impossible][0]
+        why = "Its share is 0, because its logit is too far below the largest for this temperature."
+        raise CheckFailed(f"{call} gave {token:g}, a token that should never be drawn there. {why}", example)
     expected, variance = shares.sum(axis=0), (shares * (1 - shares)).sum(axis=0)
     found = np.bincount(draws.astype(int), minlength=n_vocab)
     far = np.abs(found - expected) - CHANCE / 3 - np.sqrt((CHANCE / 3) ** 2 + 2 * CHANCE * variance)
     if far.max() > 0:
         worst = int(far.argmax())
         raise CheckFailed(
-            f"{call} drew {len(draws)} tokens. The count of token {worst} is {found[worst]}, but it should be about {expected[worst]:.0f}. "
+            f"In {len(draws)} calls of {call}, token {worst} was drawn {found[worst]} times, but it should be about {expected[worst]:.0f}. "
             "Look at the probabilities, which should be softmax(logits / temperature), and at how a token is drawn from them.",
             example,
         )
@@ -723,7 +725,7 @@ class TestSampleNext:
 
     @check(points=0.5, visible=True)
     def test_cold(self, agrees):
-        """at temperature 0, the token with the largest logit, whatever the generator"""
+        """at temperature 0, the token with a clearly larger logit than the others, whatever the generator"""
         agrees.sample_next(np.array([0.0, 2.0, 1.9, -1.0]), 0, Rng(1))
         agrees.sample_next(np.array([-3.0, -2.0, -700.0]), 0, Rng(3))
         share_of(agrees.student, [0.0, 2.0, 1.9, -1.0], 0, 1, 1.0, 1.0, 20)

@@ -70,7 +70,7 @@ class ArrayArgument(ShapedArgument):
                 yield Style("below -1000", f"all of {name} below -1000", lambda a: is_several(a) and a.max() < -1000,
                             lambda shape, rng: rng.uniform(-1.5, 1.5, size=shape) - min(-low * 0.9, float(rng.choice([1200.0, 3000.0, 8000.0]))), optional=True)
         if low < 1.2 * EXP_LOW and high > 1.2 * EXP_HIGH:
-            yield Style("beyond the range of exp", f"numbers in {name} above 709 and below -745",
+            yield Style("beyond the range of exp", f"numbers in {name} far above and far below 0",
                         lambda a: self._by_rows(a).min(-1).max() > EXP_HIGH and self._by_rows(a).max(-1).min() < EXP_LOW, self._beyond_exp)
         if high - low > 1 and largest >= 1000:
             yield Style("far from zero for its spread", f"the numbers in {name} close together and far from zero",

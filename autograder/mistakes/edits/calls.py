@@ -43,11 +43,6 @@ _SHAPE_ONLY = frozenset(
 _ELEMENTWISE = ("sqrt", "exp", "log", "abs")
 
 
-def _neighbors(name: str) -> list[str]:
-    others = [other for group in _NEIGHBORS if name in group for other in group if other != name]
-    return list(dict.fromkeys([*([_TAKEN_FOR[name]] if name in _TAKEN_FOR else []), *others]))
-
-
 def _with(node: ast.Call, **parts: object) -> ast.Call:
     whole: dict[str, object] = {"func": node.func, "args": node.args, "keywords": node.keywords, **parts}
     return ast.Call(**whole)  # type: ignore[arg-type]
@@ -59,7 +54,8 @@ def other_function(node: ast.expr, scope: Scope) -> Iterator[Change]:
     name, _method = call_of(node)
     if not name or not isinstance(node, ast.Call):
         return
-    for other in _neighbors(name):
+    others = [other for group in _NEIGHBORS if name in group for other in group if other != name]
+    for other in dict.fromkeys([*([_TAKEN_FOR[name]] if name in _TAKEN_FOR else []), *others]):
         if isinstance(node.func, ast.Attribute):
             func: ast.expr = ast.Attribute(node.func.value, other, ast.Load())
         else:
@@ -161,27 +157,21 @@ def other_keywords(node: ast.expr, scope: Scope) -> Iterator[Change]:
         if "axis" not in given and not positional:
             for axis in scope.axes():
                 yield Change(replaced(axis=axis, keepdims=_TRUE), "axis", 1.1)
-    if "axis" not in given and name in _REDUCTIONS:
-        for axis in scope.axes():
-            yield Change(replaced(axis=axis), "axis", 1.0)
-    if "axis" not in given and name in _TAKE_AXIS | {*scope.functions}:
+    if "axis" not in given and name in _REDUCTIONS | _TAKE_AXIS | {*scope.functions}:
         further = [numeral(-3)] if name in {"concatenate", "stack", "flip"} else []
         for axis in (*scope.axes(), *further):
-            yield Change(replaced(axis=axis), "axis", 1.3)
+            yield Change(replaced(axis=axis), "axis", 1.0 if name in _REDUCTIONS else 1.3)
     if name in {"tril", "triu", "eye", "diagonal", "diag"} and "k" not in given:
         word = "offset" if name == "diagonal" else "k"
         for value in (1, -1):
             yield Change(replaced(**{word: numeral(value)}), "number", 1.1)
         for parameter in scope.variables:
             yield Change(replaced(**{word: ast.Name(parameter, ast.Load())}), "missing", 1.8)
-    if name in _TAKE_DTYPE:
+    if name in _TAKE_DTYPE or "dtype" in given:
         for dtype in ("float", "bool"):
-            yield Change(replaced(dtype=ast.Name(dtype, ast.Load())), "dtype", 1.3)
+            yield Change(replaced(dtype=ast.Name(dtype, ast.Load())), "dtype", 1.0 if "dtype" in given else 1.3)
     if name in {"var", "std"} and "ddof" not in given:
         yield Change(replaced(ddof=ast.Constant(1)), "number", 1.4)
-    if "dtype" in given:
-        for dtype in ("float", "bool"):
-            yield Change(replaced(dtype=ast.Name(dtype, ast.Load())), "dtype", 1.0)
 
 
 _KINDS = {

@@ -11,11 +11,12 @@ import builtins
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
+from itertools import product
 from typing import Any, NamedTuple, TypeVar
 
-from autograder.mistakes.edits.operators import Change, Operator, Scope, call_of
+from autograder.mistakes.edits.operators import Change, Operator, Scope, call_of, name_of, operator
 
-__all__ = ["Donor", "donor_lines", "donor_operator"]
+__all__ = ["Donor", "assigned_once", "donor_lines", "donor_operator"]
 
 _MAX_SIZE = 24  # the most nodes in an expression, because a larger expression would be nearly the whole solution
 _SHARE = 0.6  # the largest size of an expression relative to the donor's whole solution, for the same reason
@@ -99,13 +100,13 @@ class Donor:
     @cached_property
     def result(self) -> str:
         """The ``ast.dump`` of an expression that computes the program's result from its parameters, or "" if no single expression does."""
-        whole = self._result(_assigned_once(self._function)) if self._function is not None else None
+        whole = self._result(assigned_once(self._function)) if self._function is not None else None
         return ast.dump(whole) if whole is not None else ""
 
     def _taken(self, parts: Callable[[ast.expr], list[ast.expr]], least: int) -> list[DonorExpression]:
         if self._function is None:
             return []
-        assigned = _assigned_once(self._function)
+        assigned = assigned_once(self._function)
         whole = self._result(assigned)
         size = _size(whole) if whole is not None else sum(_size(statement) for statement in self._function.body)
         most = max(least, min(_MAX_SIZE, int(_SHARE * size)))
@@ -243,15 +244,27 @@ def _filled(tree: N, own: ast.expr) -> N | ast.expr:
     return filled  # type: ignore[no-any-return]
 
 
-def _assigned_once(function: ast.FunctionDef) -> dict[str, ast.expr]:
-    """Map each variable that ``function`` assigns only once, at its top level, to the assigned expression."""
+@operator
+def computed_for_another(node: ast.expr, scope: Scope) -> Iterator[Change]:
+    """Compute a variable again, but from another one. For example, ``d = Q.shape[-1] // h`` becomes ``V.shape[-1] // h``."""
+    value = dict(scope.assigned).get(name_of(node))
+    if value is not None and _size(value) <= _MAX_SIZE:
+        arrays = dict.fromkeys(name_of(n.value) for n in ast.walk(value) if isinstance(n, ast.Attribute))
+        for old, new in product(arrays, scope.variables):
+            if old in scope.variables and old != new:
+                replaced = _Inlined({old: ast.Name(new, ast.Load())}).visit(copy.deepcopy(value))
+                yield Change(replaced, "variable", 1.05)
+
+
+def assigned_once(function: ast.AST) -> dict[str, ast.expr]:
+    """Map each variable that ``function`` assigns only once to the assigned expression, in which such variables are replaced, too."""
+    nodes = [*ast.walk(function)]
+    stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     values: dict[str, ast.expr] = {}
-    stored = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    for statement in function.body:
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            target = statement.targets[0]
-            if isinstance(target, ast.Name) and stored.count(target.id) == 1:
-                values[target.id] = _Inlined(values).visit(copy.deepcopy(statement.value))
+    for statement in sorted((n for n in nodes if isinstance(n, ast.Assign)), key=lambda n: n.lineno):
+        name = name_of(statement.targets[0])
+        if stored.count(name) == 1:
+            values[name] = _Inlined(values).visit(copy.deepcopy(statement.value))
     return values
 
 

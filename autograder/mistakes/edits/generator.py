@@ -12,14 +12,14 @@ from functools import lru_cache
 from itertools import islice, pairwise, product
 from math import inf
 
-from autograder.mistakes.edits import calls, methods, operators
+from autograder.mistakes.edits import calls, donors, methods, operators
 from autograder.mistakes.edits.operators import MODULES, Operator, Scope, operators_in
 from autograder.mistakes.edits.source_text import Edit, PendingEdit, Text
 from autograder.mistakes.edits.statements import lines_before, statement_edits
 
 __all__ = ["OPERATORS", "Definition", "edited", "edits_of", "overlap", "scope_of"]
 
-OPERATORS = operators_in([operators, calls, methods])
+OPERATORS = operators_in([operators, calls, methods, donors])
 MAX_EDITS = 30_000  # the most edits of one definition that are collected
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -196,4 +196,5 @@ def scope_of(statement: ast.stmt, functions: Sequence[str] = (), source: str = "
     known = tuple(f for f in dict.fromkeys([*given, *functions]) if f != own)
     positional = tuple(a.arg for a in statement.args.args) if isinstance(statement, Function) else ()
     texts = methods.uses_texts(statement)
-    return Scope(tuple(dict.fromkeys(parameters)), variables, known, numpy, texts, positional)
+    assigned = tuple(donors.assigned_once(statement).items())
+    return Scope(tuple(dict.fromkeys(parameters)), variables, known, numpy, texts, positional, assigned)

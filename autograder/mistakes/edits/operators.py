@@ -31,6 +31,7 @@ class Scope:
         numpy: the name by which NumPy is imported.
         texts: whether the function works on strings or dictionaries, judging by the methods that it calls.
         positional: the function's own parameters that can be passed by position.
+        assigned: the variables that are assigned only once, each with the expression that computes it.
     """
 
     parameters: tuple[str, ...] = ()
@@ -39,6 +40,7 @@ class Scope:
     numpy: str = "np"
     texts: bool = False
     positional: tuple[str, ...] = ()
+    assigned: tuple[tuple[str, ast.expr], ...] = ()
 
     def axes(self) -> list[ast.expr]:
         """Return the axes to try in a reduction. Parameters that are named like an axis come first."""
@@ -356,6 +358,7 @@ def other_index(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
     index = node.slice
     yield Change(node.value, "index", 1.2)
+    yield Change(scope.np("max", node.value), "index", 1.3)  # the first is not always the largest
     if isinstance(index, ast.Tuple):
         for i in range(len(index.elts) - 1):
             swapped = [*index.elts[:i], index.elts[i + 1], index.elts[i], *index.elts[i + 2 :]]
@@ -365,17 +368,13 @@ def other_index(node: ast.expr, scope: Scope) -> Iterator[Change]:
                 yield indexed(ast.Tuple(index.elts[:i] + index.elts[i + 1 :], ast.Load()), "index", 1.2)
         if not any(isinstance(e, ast.Constant) and e.value is ... for e in index.elts):
             yield indexed(ast.Tuple([ast.Constant(...), *index.elts], ast.Load()), "index", 1.2)
-    elif isinstance(index, ast.Slice):
-        yield indexed(ast.Tuple([ast.Constant(...), index], ast.Load()), "index", 1.2)
-        yield indexed(ast.Tuple([ast.Slice(), index], ast.Load()), "index", 1.2)
-        yield indexed(ast.Tuple([ast.Constant(...), index, ast.Slice()], ast.Load()), "index", 1.2)
     else:
-        if not isinstance(index, ast.Constant | ast.UnaryOp):
+        if not isinstance(index, ast.Constant | ast.UnaryOp | ast.Slice):
             for op in (ast.Add(), ast.Sub()):
                 yield indexed(ast.BinOp(index, op, ast.Constant(1)), "index", 1.1)
         yield indexed(ast.Tuple([ast.Constant(...), index], ast.Load()), "index", 1.2)
         yield indexed(ast.Tuple([ast.Slice(), index], ast.Load()), "index", 1.2)
-        yield indexed(ast.Tuple([ast.Constant(...), index, ast.Slice()], ast.Load()), "index", 1.3)
+        yield indexed(ast.Tuple([ast.Constant(...), index, ast.Slice()], ast.Load()), "index", 1.2)
         if isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
             for name in scope.parameters:
                 shape = ast.Attribute(ast.Name(name, ast.Load()), "shape", ast.Load())
@@ -427,14 +426,10 @@ def other_choice(node: ast.expr, _scope: Scope) -> Iterator[Change]:
         for i in range(len(node.elts) - 1):
             swapped = [*node.elts[:i], node.elts[i + 1], node.elts[i], *node.elts[i + 2 :]]
             is_pair = isinstance(node, ast.Tuple) and len(node.elts) == 2
-            yield Change(_like(node, swapped), "order", 1.0, (1,) if is_pair else ())
+            yield Change(type(node)(swapped, ast.Load()), "order", 1.0, (1,) if is_pair else ())
         for i in range(len(node.elts)):
             if len(node.elts) > 2:
-                yield Change(_like(node, node.elts[:i] + node.elts[i + 1 :]), "extra", 1.3)
-
-
-def _like(node: ast.Tuple | ast.List, parts: list[ast.expr]) -> ast.expr:
-    return type(node)(parts, ast.Load())
+                yield Change(type(node)(node.elts[:i] + node.elts[i + 1 :], ast.Load()), "extra", 1.3)
 
 
 @operator

@@ -15,7 +15,7 @@ __all__ = ["lines_before", "statement_edits", "statement_mutations"]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _BLOCKS = ("body", "orelse", "finalbody")
 _DROPPED = (
-    ast.Expr, ast.AugAssign, ast.Assign, ast.AnnAssign, ast.If, ast.For, ast.Continue, ast.Break, ast.Raise, ast.Assert,
+    ast.Expr, ast.AugAssign, ast.Assign, ast.AnnAssign, ast.If, ast.For, ast.Continue, ast.Break, ast.Raise, ast.Assert, ast.Return,
 )  # fmt: skip
 
 
@@ -181,6 +181,8 @@ def _into_the_loop(one: ast.stmt, loop: ast.stmt, text: Text) -> Iterator[Edit]:
 def _returns(statement: ast.Return, value: ast.expr, text: Text, scope: Scope) -> Iterator[Edit]:
     """Yield edits that return a copy, one item of a tuple, a variable with or without the result, a number or another shape."""
     whole = ast.unparse(value)
+    for unless, answer in (("not", False), ("", True)):  # a loop should go on unless the answer is known
+        yield from _edit(text, statement, f"if {unless} ({whole}): return {answer}", "returned", 1.2)
     for part in value.elts if isinstance(value, ast.Tuple) else [value]:
         if isinstance(part, ast.Name):
             yield from _edit(text, part, f"{part.id}.copy()", "inplace", 0.9)

@@ -37,21 +37,17 @@ SECONDS = 0.75  # seconds of processor time, after which no new variant is tried
 _COLLECTING = 0.25  # seconds of processor time in which edits are collected
 _CALL_SECONDS = 0.2
 
-_BUILTINS = frozenset(
-    {
-        "abs", "all", "any", "bool", "complex", "dict", "divmod", "enumerate", "filter", "float", "frozenset", "int",
-        "isinstance", "len", "list", "map", "max", "min", "pow", "print", "range", "reversed", "round", "set", "slice",
-        "sorted", "str", "sum", "tuple", "zip",
-    }
-)  # fmt: skip
+_BUILTINS = frozenset({
+    "abs", "all", "any", "bool", "complex", "dict", "divmod", "enumerate", "filter", "float", "frozenset", "int", "isinstance",
+    "len", "list", "map", "max", "min", "pow", "print", "range", "reversed", "round", "set", "slice", "sorted", "str", "sum",
+    "tuple", "zip",
+})  # fmt: skip
 _MODULES = frozenset({"numpy", "math"})
-_REACHING = frozenset(
-    {
-        "DataSource", "ctypeslib", "distutils", "dump", "dumps", "f2py", "fromfile", "fromregex", "genfromtxt", "lib", "load",
-        "loadtxt", "memmap", "open", "open_memmap", "remove", "save", "savefig", "savetxt", "savez", "savez_compressed",
-        "seed", "set_state", "seterr", "seterrcall", "show_config", "system", "test", "testing", "tofile", "unlink", "write",
-    }
-)  # fmt: skip
+_REACHING = frozenset({
+    "DataSource", "ctypeslib", "distutils", "dump", "dumps", "f2py", "fromfile", "fromregex", "genfromtxt", "lib", "load",
+    "loadtxt", "memmap", "open", "open_memmap", "remove", "save", "savefig", "savetxt", "savez", "savez_compressed", "seed",
+    "set_state", "seterr", "seterrcall", "show_config", "system", "test", "testing", "tofile", "unlink", "write",
+})  # fmt: skip
 _STATEMENTS = (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.With, ast.AsyncWith, ast.ClassDef, ast.Delete)
 _VALUES = (int, float, complex, str, bytes, bool, tuple, frozenset, type(None), np.ndarray, np.generic)
 _TYPES = (float, int, bool, np.float64, np.float32)

@@ -68,7 +68,7 @@ def test_the_audit_shows_the_matrix_and_names_a_hole(declared):
         ("return np.where(np.arange(c.shape[-1]) < 127, c, 0) + 273.15", "With n = 128 (n = 127 passes): "),
         (
             "return np.clip(c, -700, None) + 273.15",
-            ("With all of celsius far below zero: ", "With numbers in celsius above 709 and below -745: "),
+            ("With all of celsius far below zero: ", "With numbers in celsius far above and far below 0: "),
         ),
         ("return (c if c.max() > -1000 else 0 * c) + 273.15", "With all of celsius below -1000: "),
         ("return c.ravel('K').reshape(c.shape) + 273.15", "With celsius not contiguous in memory"),

@@ -85,6 +85,16 @@ PLACES = [  # the wrong body, the body after one edit, the line of the edit, and
         "z = np.zeros(3)\n    w = []\n    for i in x:\n        z = z + i\n        w.append(z)\n    return w",
         "w = []\n    for i in x:\n        z = np.zeros(3)\n        z = z + i\n        w.append(z)\n    return w", 2, "place",
     ),
+    ("d = x.shape[-1]\n    return y / d", "d = x.shape[-1]\n    return y / y.shape[-1]", 3, "variable"),
+    ("return x - x[0]", "return x - np.max(x)", 2, "index"),
+    (
+        "for i in x:\n        return i > 0\n    return True",
+        "for i in x:\n        if not i > 0:\n            return False\n    return True", 3, "returned",
+    ),
+    (
+        "for i in x:\n        if i > 0:\n            return 1\n        return 2",
+        "for i in x:\n        if i > 0:\n            pass\n        return 2", 4, "lines",
+    ),
     ("x[0, y] = 1\n    return x", "x[0, y] = x[y, 0] = 1\n    return x", 2, "missing"),
     ("for i in x:\n        break", "for i in x:\n        continue", 3, "loop"),
     ("if len(x) == 1:\n        x = y\n    return x", "if len(x) == 0:\n        x = y\n    return x", 2, "branch"),
