@@ -245,7 +245,7 @@ class ExerciseSession:
         table = any(family_of(given.get(name)).is_table for name in answer.changed)
         advice = _A_NEW_TABLE if table else mutation_advice([given.get(name) for name in answer.changed])
         return CheckFailed(
-            f"{call.function} changes its input{'s' * (len(names) > 1)} {which}{', which are one and the same here' * one}. {advice}",
+            f"{call.function} changes its input{'s' * (len(names) > 1)} {which}{', which are the same object in this call' * one}. {advice}",
             self.described(call),
             kind="changed",
         )

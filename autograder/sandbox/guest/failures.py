@@ -161,13 +161,12 @@ def shapes_of(trace: TracebackType, lines: list[str]) -> str:
     numpy: Any = sys.modules.get("numpy")
     frame, shapes = trace.tb_frame, []
     *rows, start, end = next(islice(frame.f_code.co_positions(), trace.tb_lasti // 2, None), (None, None))
-    row = b"".join(line.encode() for line in lines[trace.tb_lineno - 1 : trace.tb_lineno])
-    # An expression in several lines has too many names, and the target of an assignment has too few.
-    alone = rows == [trace.tb_lineno] * 2 and not re.match(rb"\s*=(?!=)", row[end:])
-    text = row[start:end] if alone else row.strip()[:300]
-    for name in dict.fromkeys(
-        _NAME.findall(re.sub(r"^[\w, ]+=(?!=)", "", text.decode(errors="replace")))
-    ):  # not what it assigns
+    number = trace.tb_lineno or 0
+    row = "".join(lines[number - 1 : number]).encode()
+    # The parts of an expression in several lines are unknown, and the target of an assignment is not the whole cause.
+    alone = rows == [number, number] and not re.match(rb"\s*=(?!=)", row[end:])
+    text = (row[start:end] if alone else row.strip()[:300]).decode(errors="replace")
+    for name in dict.fromkeys(_NAME.findall(re.sub(r"^[\w, ]+=(?!=)", "", text))):  # not what it assigns
         value: Value = frame.f_locals[name] if name in frame.f_locals else frame.f_globals.get(name)
         if numpy and type(value) is numpy.ndarray:  # inspecting a student's own class could run its code
             shapes.append(f"{name} {value.shape}")

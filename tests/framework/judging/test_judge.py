@@ -239,6 +239,23 @@ def test_a_result_that_is_an_input_itself_is_reported_if_a_right_one_never_is(ne
         conversation.check_purity()
 
 
+def test_one_array_for_two_arguments_is_named_as_such():
+    """If one array is passed for two arguments, both are changed, and the message says why."""
+
+    def change_the_first(x, y):
+        x += 1
+        return x + y
+
+    same = np.ones(2)
+    session = FunctionSession({"f": change_the_first})
+    signature = inspect.signature(change_the_first)
+    conversation = ExerciseSession(
+        lambda: session, planned=[Call("f", (same, same))], signature=lambda _name: signature
+    )
+    with pytest.raises(CheckFailed, match="f changes its inputs `x` and `y`, which are the same object in this call"):
+        conversation.check_purity()
+
+
 @pytest.mark.parametrize("visible_only", [False, True])
 def test_a_changed_input_is_reported_before_its_consequences(grade, visible_only):
     """A changed input may cause the wrong values, so it is reported first, and only once."""
