@@ -135,17 +135,19 @@ class FunctionSession:
         collecting = gc.isenabled()
         gc.disable()  # in a large process, one collection takes longer than the limit
         found = []
-        for sources in programs:
-            try:
-                self.define(sources)
-                found.append(self.batch(calls))
-            except (Exception, SystemExit, OutOfTimeError):  # noqa: BLE001 - an edited definition may raise anything
-                found.append([])
-            finally:
-                self.reset()
-        self._seconds = before
-        if collecting:
-            gc.enable()
+        try:
+            for sources in programs:
+                try:
+                    self.define(sources)
+                    found.append(self.batch(calls))
+                except (Exception, SystemExit, OutOfTimeError):  # noqa: BLE001 - an edited definition may raise anything
+                    found.append([])
+                finally:
+                    self.reset()
+        finally:
+            self._seconds = before
+            if collecting:
+                gc.enable()
         return found
 
     def probe(self, source: str, call: Call) -> Answer:

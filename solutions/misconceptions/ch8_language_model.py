@@ -321,7 +321,7 @@ def halves_in_the_result(X, positions, base=10000.0):
 @wrong
 def the_other_direction(X, positions, base=10000.0):
     """You turn in the opposite direction, from (0, 1) to (1, 0). Turned by a quarter of a circle, (1, 0) should become
-    (0, 1). Which of the two sines has the minus?"""
+    (0, 1). In the formula, which sine has the minus?"""
     return turned(X, angles_of(X, positions, base), -1.0)
 
 
@@ -1151,7 +1151,7 @@ def read_out(X, model):
 
 @wrong
 def last_norm_left_out(tokens, model):
-    """You leave the last norm out. The blocks only add to the rows, so the rows grow from block to block. Normalize
+    """You leave the last norm out. The blocks only add to the rows, so the rows usually grow from block to block. Normalize
     them once more before you compare them with the embedding."""
     return through(tokens, model) @ model["embedding"].T
 

@@ -575,7 +575,7 @@ def assert_tokens_drawn(draws, shares, call, example=""):
         worst = int(far.argmax())
         raise CheckFailed(
             f"In {len(draws)} calls of {call}, token {worst} was drawn {found[worst]} times, but it should be about {expected[worst]:.0f}. "
-            "Look at the probabilities, which should be softmax(logits / temperature), and at how a token is drawn from them.",
+            "At this temperature, are the probabilities softmax(logits / temperature), and is the token drawn from them?",
             example,
         )
 
@@ -754,7 +754,7 @@ class TestSampleNext:
 
     @check(points=0.25, visible=True, after="test_cold")
     def test_nearly_cold(self, student):
-        """near temperature 0, or if logits nearly agree, also the token with the largest logit, and no nan from exps that overflow"""
+        """near temperature 0, and at 0 even if logits nearly agree, the token with the largest logit, and no nan from exps that overflow"""
         share_of(student, [1.0, 3.0, 2.0], 0.001, 1, 1.0, 1.0, 20)
         share_of(student, [2000.0, -3000.0, 1000.0], 1.0, 0, 1.0, 1.0, 20)
         share_of(student, [1.0, 1.000001, 0.999999], 0, 1, 1.0, 1.0, 20)
