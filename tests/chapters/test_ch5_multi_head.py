@@ -282,8 +282,10 @@ class TestMultiHeadAttention:
 
     @check(points=0.75, visible=True, after="test_small_example")
     def test_heads_of_several_columns(self, agrees):
-        """two sequences, two heads, d_k = 2 and d_v = 3"""
+        """two sequences, two heads, d_k = 2, and d_v = 3 or 1"""
         agrees.multi_head_attention(*SMALL, 2)
+        *before, W_V, W_O = SMALL
+        agrees.multi_head_attention(*before, W_V[:, :2].copy(), W_O[:2], 2)
 
     @check(points=0.5, visible=True, after="test_heads_of_several_columns")
     def test_a_mask_for_all_heads(self, agrees):
