@@ -56,7 +56,7 @@ def fixed_axes(line: str, shapes: Mapping[str, Shape]) -> str:
 
 def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
     which = "Which axis of each array should be summed over?"
-    ask = f"Is each of these sizes the one that you expect? {which}"
+    ask = f"Do you expect both of these sizes? {which}"
     sides = _sides(line, shapes)
     if sides is None:
         return ask

@@ -111,8 +111,8 @@ def keeps_only_the_last_term(weights, X):
 
 @wrong
 def first_row_without_its_weight(weights, X):
-    """Your sum contains the first row itself, as if its weight were 1. Every row counts with its own weight, and the
-    first row is no exception. What does your sum start with?"""
+    """Your sum contains the first row itself, as if its weight were 1. Every row counts with its own weight, the
+    first one, too. What does your sum start with?"""
     return X[0] + weights[1:] @ X[1:]
 
 

@@ -612,7 +612,8 @@ def looks_at_the_forbidden(Q, K, V, mask=None):
 
 @wrong
 def looks_at_the_forbidden_or_at_nothing(Q, K, V, mask=None):
-    """Your code hides the keys that a query may see, and leaves the others. A query that may see all keys gives nan. In this course True means "may attend". `np.where(a, b, c)` takes an entry of b if a is True there."""
+    """Your code hides the keys that a query may see, and leaves the others. A query that may see all keys gives nan.
+    In this course True means "may attend". `np.where(a, b, c)` takes an entry of b if a is True there."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, -np.inf, scores))
     return weights @ V, weights

@@ -6,7 +6,7 @@ import numpy as np
 from autograder.misconception import misconceptions_of
 from solutions.ch1_weighted_averaging import softmax
 from solutions.ch4_masking import masked_attention, masked_softmax
-from solutions.ch5_multi_head import merge_heads, split_heads
+from solutions.ch5_multi_head import merge_heads, plot_attention, split_heads
 
 wrong = misconceptions_of("split_heads")
 
@@ -1113,12 +1113,8 @@ def first_query_at_the_bottom(weights, query_tokens, key_tokens, ax=None):
 def first_key_on_the_right(weights, query_tokens, key_tokens, ax=None):
     """Each weight has the right labels, but your first key is on the right. A matrix is read from the left. Does a line
     of yours reverse the x axis?"""
-    if ax is None:
-        _, ax = plt.subplots()
-    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    ax = plot_attention(weights, query_tokens, key_tokens, ax)
     ax.invert_xaxis()
-    ax.set_xticks(range(len(key_tokens)), key_tokens)
-    ax.set_yticks(range(len(query_tokens)), query_tokens)
     return ax
 
 
@@ -1126,12 +1122,9 @@ def first_key_on_the_right(weights, query_tokens, key_tokens, ax=None):
 def from_the_bottom_right(weights, query_tokens, key_tokens, ax=None):
     """Each weight has the right labels, but your first query is at the bottom and your first key on the right. A matrix
     is read from the top left. Does a line of yours reverse the x axis instead of the y axis?"""
-    if ax is None:
-        _, ax = plt.subplots()
-    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1, origin="lower")
+    ax = plot_attention(weights, query_tokens, key_tokens, ax)
     ax.invert_xaxis()
-    ax.set_xticks(range(len(key_tokens)), key_tokens)
-    ax.set_yticks(range(len(query_tokens)), query_tokens)
+    ax.invert_yaxis()
     return ax
 
 
@@ -1256,8 +1249,8 @@ def labels_without_places(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def row_labels_without_places(weights, query_tokens, key_tokens, ax=None):
-    """The columns have their labels, but you gave the rows' labels without their places. Then matplotlib attaches them to
-    whatever ticks it happens to have, and these are not one for each row. Say where each label goes, too."""
+    """The columns have their labels, but you gave the rows' labels without their places. Then matplotlib uses the
+    ticks that it has, and these are not one for each row. Say where each label goes, too."""
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
@@ -1268,8 +1261,8 @@ def row_labels_without_places(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def column_labels_without_places(weights, query_tokens, key_tokens, ax=None):
-    """The rows have their labels, but you gave the columns' labels without their places. Then matplotlib attaches them to
-    whatever ticks it happens to have, and these are not one for each column. Say where each label goes, too."""
+    """The rows have their labels, but you gave the columns' labels without their places. Then matplotlib uses the
+    ticks that it has, and these are not one for each column. Say where each label goes, too."""
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
@@ -1311,7 +1304,7 @@ def draws_into_the_current_axes(weights, query_tokens, key_tokens, ax=None):
 @wrong
 def picture_without_its_labels(weights, query_tokens, key_tokens, ax=None):
     """The labels are in the Axes that were given, but the heatmap is not. `plt.imshow` and similar functions draw into
-    the current Axes, whichever these are. Draw with methods of `ax`."""
+    the current Axes. Draw with methods of `ax`."""
     if ax is None:
         _, ax = plt.subplots()
     plt.imshow(weights, cmap="Blues", vmin=0, vmax=1)
@@ -1322,13 +1315,8 @@ def picture_without_its_labels(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def current_axes_for_none(weights, query_tokens, key_tokens, ax=None):
-    """If no `ax` is given, you draw into the current Axes, which may contain another picture, for example the one that
-    was drawn before. Make new Axes in this case."""
-    ax = plt.gca() if ax is None else ax
-    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
-    ax.set_xticks(range(len(key_tokens)), key_tokens)
-    ax.set_yticks(range(len(query_tokens)), query_tokens)
-    return ax
+    """Without `ax`, you draw into the current Axes. These may contain another picture. Make new Axes instead."""
+    return plot_attention(weights, query_tokens, key_tokens, plt.gca() if ax is None else ax)
 
 
 @wrong

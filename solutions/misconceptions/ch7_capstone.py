@@ -968,8 +968,8 @@ def first_query_missing(n, d_model):
 @wrong
 def several_keys_match(n, d_model):
     """Each row looks at the previous position, but some rows give another position just as much weight, because their
-    queries have the same score with both. Is one of these queries 0? Or do two positions have the same key, as with a
-    code that is too short, or a circle that ends where it began?"""
+    queries have the same score with both. Is one of these queries 0? Or do two positions share a key? This happens if a
+    code is too short, or if the ends of a circle meet."""
     angle = np.linspace(0, 2 * np.pi, n)
     back = angle - (angle[1] - angle[0])
     n_tokens = d_model - n

@@ -641,8 +641,8 @@ def norm_after_the_addition(X, weights, h):
 
 @wrong
 def added_to_the_normed_rows(X, weights, h):
-    """You add the attention's result to the normed rows. Add it to the original X. The rows of the
-    first norm are only for the attention to read."""
+    """You add the attention's result to the normed rows. Add it to the original X. Only the attention
+    reads the rows of the first norm."""
     normed = layer_norm(X, **weights["norm_1"])
     attended = transformer_block(X, {**weights, "mlp": {name: 0 * W for name, W in weights["mlp"].items()}}, h) - X
     Y, mlp = normed + attended, weights["mlp"]
@@ -1235,8 +1235,8 @@ def last_norm_after_every_block(tokens, model):
 
 @wrong
 def last_norm_only_after_blocks(tokens, model):
-    """You use the last norm after every block, and without blocks never. The rows should go from block to block as they
-    are. Normalize them only once, at the end."""
+    """You use the last norm after every block, so a model without blocks has no norm at all. The rows should go from block
+    to block as they are. Normalize them only once, at the end."""
     X = model["embedding"][np.asarray(tokens)]
     for one in model["blocks"]:
         X = layer_norm(transformer_block(X, one, model["h"]), **model["norm"])
