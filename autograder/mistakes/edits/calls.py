@@ -64,21 +64,19 @@ def other_function(node: ast.expr, scope: Scope) -> Iterator[Change]:
         mutation = (1,) if is_near and isinstance(node.func, ast.Attribute) else ()
         yield Change(_with(node, func=func), "function", 1.0 if mutation else 1.1 if is_near else 1.2, mutation)
     if name in scope.functions:
-        for other in scope.functions:
-            if other != name:
-                yield Change(_with(node, func=ast.Name(other, ast.Load())), "function", 1.4)
+        functions = [ast.Name(other, ast.Load()) for other in scope.functions if other != name]
+        yield from (Change(_with(node, func=function), "function", 1.4) for function in functions)
     if isinstance(node.func, ast.Name) and name in scope.variables:
-        for other in scope.variables:
-            if other != name:
-                yield Change(_with(node, func=ast.Name(other, ast.Load())), "variable", 1.1)
+        variables = [ast.Name(other, ast.Load()) for other in scope.variables if other != name]
+        yield from (Change(_with(node, func=variable), "variable", 1.1) for variable in variables)
 
 
 @operator
 def without_the_call(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """Replace a call with one of its arguments, or with the object whose method is called."""
-    if not isinstance(node, ast.Call) or call_of(node)[0] in _MAKE_ARRAYS:
-        return
+    """Replace a call with one of its arguments, with an operand of an argument, or with the object whose method is called."""
     name, method = call_of(node)
+    if not isinstance(node, ast.Call) or name in _MAKE_ARRAYS:
+        return
     kind = "transpose" if name in _SWAPS else "dtype" if name == "astype" else "extra"
     drops = name not in _SHAPE_ONLY
     if method and isinstance(node.func, ast.Attribute):
@@ -89,6 +87,8 @@ def without_the_call(node: ast.expr, _scope: Scope) -> Iterator[Change]:
         if not isinstance(argument, ast.Starred | ast.Constant):
             cost = 1.0 + 0.3 * i + 0.3 * method if name else inf
             yield Change(argument, kind, cost, (2,) if drops and i == 0 else ())
+            if isinstance(argument, ast.BinOp):
+                yield from (Change(operand, kind, cost + 0.05) for operand in (argument.left, argument.right))
 
 
 _SWAPS = frozenset({"transpose", "swapaxes", "moveaxis"})

@@ -64,6 +64,7 @@ PLACES = [  # the wrong body, the body after one edit, the line of the edit, and
     ("return np.tril(x)", "return np.triu(x)", 2, "function"),
     ("return np.tril(x)", "return np.tril(x, k=-1)", 2, "number"),
     ("return np.sqrt(x)", "return x", 2, "extra"),
+    ("return np.exp(x + y)", "return y", 2, "extra"),
     ("return x", "return np.sqrt(x)", 2, "missing"),
     ("return np.exp(x)", "return np.exp(x - np.max(x, axis=-1, keepdims=True))", 2, "shift"),
     ("return np.zeros(3)", "return np.zeros(3, dtype=float)", 2, "dtype"),

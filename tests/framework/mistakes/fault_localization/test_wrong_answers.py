@@ -8,6 +8,7 @@ import pytest
 
 from autograder.authoring.audit.localization_benchmark import SolutionLocator
 from autograder.course.course import load_course
+from autograder.course.secret import VARIABLE
 from autograder.judging.functions import FunctionSession
 from autograder.judging.loader import load_checks
 from autograder.mistakes.edits.donors import Donor
@@ -113,6 +114,17 @@ def test_the_line_is_found(locate, chapter, exercise, source, lines, edits):
     found = locate(chapter, exercise, source)
     assert [line for _, line in found.places] == lines
     assert found.edits == edits
+
+
+@pytest.mark.parametrize("number", [0, 1, 7])
+def test_the_line_is_the_same_with_every_secret(monkeypatch, number):
+    """Adding the temperature instead of the weights also corrects the code, unless a secret draws a temperature that rounds the scores."""
+    monkeypatch.setenv(VARIABLE, f"try-{number}-of-some-secrets-to-draw")
+    checks = load_checks(load_course(ROOT), "ch1_weighted_averaging")
+    names = {"np": np, **checks.right_names()}
+    exec(BY_VALUE, names)  # noqa: S102 - our own text
+    found = SolutionLocator(checks, seconds=20.0).locate("soft_lookup", [("soft_lookup", BY_VALUE)], names)
+    assert [line for _, line in found.places] == [5]
 
 
 def spread(x, width):
