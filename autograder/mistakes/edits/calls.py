@@ -62,10 +62,12 @@ def other_function(node: ast.expr, scope: Scope) -> Iterator[Change]:
             func = ast.Name(other, ast.Load())
         is_near = _TAKEN_FOR.get(name) == other
         mutation = (1,) if is_near and isinstance(node.func, ast.Attribute) else ()
-        yield Change(_with(node, func=func), "function", 1.0 if mutation else 1.1 if is_near else 1.2, mutation)
-    if name in scope.functions:
-        functions = [ast.Name(other, ast.Load()) for other in scope.functions if other != name]
-        yield from (Change(_with(node, func=function), "function", 1.4) for function in functions)
+        keywords = [ast.keyword("axis", numeral(-1))] if (name, other) == ("hstack", "concatenate") else node.keywords
+        changed = _with(node, func=func, keywords=keywords)
+        yield Change(changed, "function", 1.0 if mutation else 1.1 if is_near else 1.2, mutation)
+    for other in scope.functions if name in scope.functions else ():
+        if other != name:
+            yield Change(_with(node, func=ast.Name(other, ast.Load())), "function", 1.4)
     if isinstance(node.func, ast.Name) and name in scope.variables:
         variables = [ast.Name(other, ast.Load()) for other in scope.variables if other != name]
         yield from (Change(_with(node, func=variable), "variable", 1.1) for variable in variables)

@@ -63,6 +63,7 @@ PLACES = [  # the wrong body, the body after one edit, the line of the edit, and
     ("return x @ np.swapaxes(y, 0, 1)", "return x @ np.swapaxes(y, -1, 1)", 2, "number"),
     ("return np.tril(x)", "return np.triu(x)", 2, "function"),
     ("return np.tril(x)", "return np.tril(x, k=-1)", 2, "number"),
+    ("return np.hstack([x, y])", "return np.concatenate([x, y], axis=-1)", 2, "function"),
     ("return np.sqrt(x)", "return x", 2, "extra"),
     ("return np.exp(x + y)", "return y", 2, "extra"),
     ("return x", "return np.sqrt(x)", 2, "missing"),
