@@ -23,6 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 HIDDEN = "Grading also uses hidden inputs."
+PASSED = "A check that passes covers only its own inputs."
 SIGNS = {"passed": "✓", "failed": "✗", "error": "✗", "timeout": "✗", "not_tried": "·"}
 WORDS = {
     "passed": "passes", "failed": "fails", "error": "stopped with an error", "timeout": "took too long",
@@ -222,9 +223,11 @@ def _one_for_each_question(checks: Sequence[CheckResult]) -> list[CheckResult]:
 def footer(card: Card) -> list[str]:
     """Return the sentences at the end: praise, the next exercise, the remaining hints, and a note on hidden checks."""
     verdict = card.verdict
+    checks = verdict.checks
+    is_mixed = any(check.status == "passed" for check in checks) and any(check.example for check in checks)
+    sentences = [PASSED] if is_mixed else []
     if card.graded:
-        return [sanitize(verdict.follow_through)] if verdict.follow_through else []
-    sentences = []
+        return [*sentences, sanitize(verdict.follow_through)] if verdict.follow_through else sentences
     if verdict.status == "passed":
         well_formed = "Every question has a valid answer. The answers are graded later, so you can still change them."
         holds = "Well done! All checks pass." if card.is_final else "Well done! All checks here pass."

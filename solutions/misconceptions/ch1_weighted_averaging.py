@@ -736,6 +736,13 @@ def keeps_a_row_axis_in_the_mix(q, K, V, temperature=1.0):
 
 
 @wrong
+def every_weight_is_one(q, K, V, temperature=1.0):
+    """You return the plain sum of all values, so every weight is 1. The softmax of a single score is always 1, whatever
+    the score. Do you call softmax once for each key? It needs the scores of all keys together."""
+    return V.sum(axis=0)
+
+
+@wrong
 def writes_into_the_values(q, K, V, temperature=1.0):
     """Your code writes the weighted values into V, so V has changed. The next lookup would use the wrong values. How can
     you make a new array instead?"""

@@ -152,6 +152,16 @@ def turned_round_and_back(X_q, X_kv, W_Q, W_K, W_V):
     return (W_Q.T @ X_q.T).T, (W_K.T @ X_kv.T).T, (W_V.T @ X_kv.T).T
 
 
+@wrong
+def values_as_wide_as_the_keys(X_q, X_kv, W_Q, W_K, W_V):
+    """You make the values as wide as the keys, with d_k columns. But W_V has d_v columns, which may be fewer or more. If
+    they are fewer, your code stops with an IndexError. If they are more, it drops the last ones. Take the number from
+    W_V."""
+    if W_V.shape[1] < W_K.shape[1]:
+        raise IndexError("a column of W_V that does not exist")
+    return X_q @ W_Q, X_kv @ W_K, X_kv @ W_V[:, : W_K.shape[1]]
+
+
 wrong = misconceptions_of("attention_scores")
 
 
@@ -352,6 +362,13 @@ def distances_as_scores(Q, K):
     which two equal vectors get. A dot product is a different measure: for example, [1, 2] with itself scores 5, and [1,
     2] with [2, 4] scores 10."""
     return -((Q[..., :, None, :] - K[..., None, :, :]) ** 2).sum(axis=-1)
+
+
+@wrong
+def twice_the_scores(Q, K):
+    """Every score is twice as large as it should be. A score is the dot product itself: multiply entry by entry, then
+    add the products. Does your code count something twice, or divide by a number that is too small?"""
+    return 2 * Q @ np.swapaxes(K, -1, -2)
 
 
 wrong = misconceptions_of("dot_product_attention")
@@ -591,6 +608,24 @@ def weights_summed_over_the_queries(Q, K, V):
     einsum, a letter that is missing after `->` is summed over."""
     weights = softmax(attention_scores(Q, K))
     return (weights @ V).sum(axis=-2), weights
+
+
+@wrong
+def worst_match_weighs_most(Q, K, V):
+    """The sign of your scores is reversed, so the key that matches worst gets the largest weight. A larger dot product means a
+    better match. So the weights grow with exp(score), not with exp(-score)."""
+    weights = softmax(-attention_scores(Q, K))
+    return weights @ V, weights
+
+
+@wrong
+def scores_are_clipped(Q, K, V):
+    """Large scores get equal weights in your answer, although they differ. Do you cut off the scores at a fixed number, so that exp
+    does not overflow? That changes their differences. Subtract the largest score of each query instead, which keeps
+    them."""
+    e = np.exp(np.clip(attention_scores(Q, K), -300, 300))
+    weights = e / e.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
 
 
 # einsum_attention, the scores

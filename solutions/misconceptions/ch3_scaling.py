@@ -85,8 +85,9 @@ def one_number_for_each_key(d_k, n_samples, rng):
 
 @wrong
 def one_query_for_all(d_k, n_samples, rng):
-    """All your keys are paired with the same query. The variance then depends on that query's norm, so your answer
-    jumps if another query is drawn. Every pair needs its own query: what shape do all the queries together have?"""
+    """All your pairs share a vector: the same key for all queries, or the same query for all keys. The variance then
+    depends on that vector's norm, so your answer jumps if another vector is drawn. Every pair needs its own query and
+    its own key: what shape do all the keys together have?"""
     q, k = rng.standard_normal(d_k), rng.standard_normal((n_samples, d_k))
     return (q * k).sum(axis=-1).var()
 
@@ -340,8 +341,8 @@ def fourth_root_of_d_k(Q, K, V):
 
 @wrong
 def divided_by_d_k_and_by_2(Q, K, V):
-    """Your scores are divided by d_k and then by 2. Did you mean `d_k ** 1/2` to be a root? Python takes the power
-    first, so `d_k ** 1/2` divides by d_k ** 1 and then by 2. Which parentheses are missing?"""
+    """Your scores are divided by d_k and then by 2. Did you mean to take a root? Python computes a power before a
+    division, so `x ** 1/2` is x / 2, and `x ** -1/2` is 1 / x / 2. Which parentheses are missing?"""
     scores = Q @ np.swapaxes(K, -1, -2) / Q.shape[-1] / 2
     weights = softmax(scores)
     return weights @ V, weights
@@ -349,8 +350,8 @@ def divided_by_d_k_and_by_2(Q, K, V):
 
 @wrong
 def divided_by_half_of_d_k(Q, K, V):
-    """Your scores are divided by d_k / 2. Did you mean `d_k ** 1/2` to be a root? Python takes the power first, so it
-    computes d_k ** 1, divided by 2. The two are equal by chance if d_k = 4, and for no other size."""
+    """Your scores are divided by d_k / 2. Did you mean to take a root? Python computes a power before a division, so
+    `x ** 1/2` is x / 2. The two are equal by chance if d_k = 4, and for no other size."""
     scores = Q @ np.swapaxes(K, -1, -2) / (Q.shape[-1] / 2)
     weights = softmax(scores)
     return weights @ V, weights
@@ -571,6 +572,15 @@ def scales_the_values(Q, K, V):
 
 
 @wrong
+def divided_by_the_norm_of_the_query(Q, K, V):
+    """You divided the scores of each query by that query's norm, the square root of the sum of its squares. The formula
+    divides all scores by the same number: the square root of d_k, which is how many entries a query has."""
+    scores = Q @ np.swapaxes(K, -1, -2) / np.linalg.norm(Q, axis=-1, keepdims=True)
+    weights = softmax(scores)
+    return weights @ V, weights
+
+
+@wrong
 def writes_into_the_queries(Q, K, V):
     """Your code divides Q itself, so Q has changed. A second call would divide it again. How can you make a new array
     instead?"""
@@ -740,6 +750,13 @@ def queries_with_a_zero_count_as_0(weights):
     """If one weight of a query is 0, you count the whole query as 0. Only the term of that weight is 0. The query's
     other weights still add their terms."""
     return np.where((weights == 0).any(axis=-1), 0.0, -_terms(weights).sum(axis=-1))
+
+
+@wrong
+def log_of_the_sum_of_squares(weights):
+    """You computed -log of the sum of the squared weights. It agrees with the entropy if all weights are equal,
+    but it is smaller if they are not. The entropy has a logarithm in each term: minus the sum of weight * log(weight)."""
+    return -np.log((weights**2).sum(axis=-1))
 
 
 @wrong
@@ -1166,9 +1183,9 @@ def one_entry_as_argument(f, x, eps=1e-5):
 
 @wrong
 def one_array_under_two_names(f, x, eps=1e-5):
-    """All your slopes are 0, as if both calls of f saw the same numbers. Do they get two different arrays? `up = x` makes
-    no new array, only a second name: a change made through one name is visible through the other. Which method makes a
-    copy?"""
+    """All your slopes are 0, so both calls of f saw the same numbers. Does each call get an array in which the entry has
+    moved, once up and once down? `=` makes no copy, only a second name for the same array. A copy does not follow later
+    changes of the original."""
     grad = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         moved = x.copy()
@@ -1264,6 +1281,19 @@ def size_of_the_slope(f, x, eps=1e-5):
         step[i] = eps
         slopes[i] = (f(x + step) - f(x - step)) / (2 * eps)
     return np.abs(slopes)
+
+
+@wrong
+def complex_step(f, x, eps=1e-5):
+    """You take a complex step: you add 1j * eps to an entry, and divide the imaginary part by eps. That is another
+    formula, whose result differs for large steps, and many functions accept no complex numbers. The exercise asks
+    for (f(x + step) - f(x - step)) / (2 * eps)."""
+    slopes = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        moved = x.astype(complex)
+        moved[i] += 1j * eps
+        slopes[i] = np.imag(f(moved)) / eps
+    return slopes
 
 
 def _weights(q, K):
@@ -1432,6 +1462,14 @@ def plain_mean_taken_away(q, K, V, g):
     is their mean with the attention weights."""
     w, worth = _weights(q, K), V @ g
     return K.T @ (w * (worth - worth.mean())) / np.sqrt(len(q))
+
+
+@wrong
+def plain_mean_of_the_keys(q, K, V, g):
+    """You compare each key with the plain mean of the keys. Compare it with their mean by attention weight instead, the
+    sum of weight[j] * K[j]."""
+    w, worth = _weights(q, K), V @ g
+    return (K.T @ (w * worth) - (w @ worth) * K.mean(axis=0)) / np.sqrt(len(q))
 
 
 def _errors(W_Q, X, K, V, T):

@@ -593,6 +593,17 @@ def values_as_wide_as_the_keys(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 
 @wrong
+def values_as_wide_as_the_keys_by_index(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You give each head d_k columns of the values. But d_v need not be d_k. A head's values have as many columns as
+    W_V has, divided by h, and the rows of W_O are shared out in the same way."""
+    d = W_Q.shape[1] // h
+    Q, K = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h)
+    _, weights = masked_attention(Q, K, K, mask)
+    V, parts = X_kv @ W_V, [np.arange(i * d, (i + 1) * d) for i in range(h)]
+    return sum(weights[..., i, :, :] @ V[..., p] @ W_O[p] for i, p in enumerate(parts)), weights
+
+
+@wrong
 def values_cut_like_the_keys(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You give each head d_k columns of the values. But d_v need not be d_k. A head's values have as many columns as
     W_V has, divided by h."""
@@ -806,6 +817,22 @@ def running_totals(O, W_O):
 
 
 @wrong
+def every_head_with_every_block(O, W_O):
+    """You multiplied each head by every block of rows of W_O, and added up the results. Head i has only its own d_v
+    rows. The rows of other heads are for the other heads' numbers."""
+    h, _, d_v = O.shape
+    return O @ W_O.reshape(h, d_v, -1).sum(axis=0)
+
+
+@wrong
+def first_head_lost(O, W_O):
+    """The part of head 0 is missing: you return h - 1 parts. Do you take the differences between running totals?
+    The first part is the first total itself, as if the total before it were 0."""
+    h, _, d_v = O.shape
+    return (O @ W_O.reshape(h, d_v, -1))[1:]
+
+
+@wrong
 def silenced_for_good(O, W_O):
     """To see one head alone, you set the others to zero in O itself. They stay zero for the next heads, and for the
     caller who gave you O. Work on a copy, or use only the numbers of the one head."""
@@ -1009,6 +1036,13 @@ def uniform_not_summed(weights):
     """For "uniform" you averaged min(weight, 1 / n) over the keys too. Sum over the keys, then average over the
     queries. Perfectly even weights should get 1, but your code gives them 1 / n."""
     return scores_of(weights, uniform=np.minimum(weights, 1 / len(weights)).mean())
+
+
+@wrong
+def uniform_of_the_mean_query(weights):
+    """For "uniform" you averaged over the queries first, and then took the smaller of that mean and 1 / n. Two queries that look at
+    different keys would then count as even. Take the smaller one for each query and key, and average at the end."""
+    return scores_of(weights, uniform=np.minimum(weights.mean(axis=0), 1 / len(weights)).sum())
 
 
 @wrong

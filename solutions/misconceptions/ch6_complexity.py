@@ -811,6 +811,21 @@ def each_block_of_queries_its_own_keys(Q, K, V, block_size):
 
 
 @wrong
+def number_of_blocks_for_their_size(Q, K, V, block_size):
+    """You cut the keys into block_size blocks, instead of blocks with block_size keys each. The second argument of `np.array_split` is
+    the number of blocks. With a large block_size, some of your blocks are empty, and an empty block has no
+    maximum. With block_size = 1, you make the whole table."""
+    top, total, mixed = np.full((*Q.shape[:-1], 1), -np.inf), 0.0, 0.0
+    for block in np.array_split(np.arange(K.shape[-2]), block_size):
+        scores = _scores(Q, K[..., block, :])
+        higher = np.maximum(top, scores.max(axis=-1, keepdims=True))
+        e, shrink = np.exp(scores - higher), np.exp(top - higher)
+        total, mixed = total * shrink + e.sum(axis=-1, keepdims=True), mixed * shrink + e @ V[..., block, :]
+        top = higher
+    return mixed / total
+
+
+@wrong
 def output_and_something_else(Q, K, V, block_size):
     """Your output is right, but you return something else along with it. There is no table of weights here, and you
     must not make one, so return the output alone."""

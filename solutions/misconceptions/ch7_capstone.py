@@ -694,9 +694,9 @@ wrong = misconceptions_of("previous_token_head")
 
 @wrong
 def looks_at_itself(n, d_model):
-    """Row i of your head's output is token i, its own. With your weights, a query matches the key of the same position
-    or of the same token. Queries and keys should read only positions, and the query of position i should match the key
-    of position i - 1. So shift one of the two by one step."""
+    """From row 1 on, row i of your head's output is token i, its own. With your weights, a query matches the key of the same
+    position or of the same token. Queries and keys should read only positions, and the query of position i should match
+    the key of position i - 1. Is exactly one of the two shifted by one step? Are W_Q and W_K two different arrays?"""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     return {"W_Q": 50 * np.sqrt(n) * position, "W_K": position, "W_V": token, "W_O": token.T}
@@ -856,6 +856,14 @@ def copies_the_position(n, d_model):
     position = np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
     return {"W_Q": 50 * np.sqrt(n) * position @ one_before, "W_K": position, "W_V": position, "W_O": position.T}
+
+
+@wrong
+def copies_n_columns(n, d_model):
+    """Your head copies the first n columns of a row. But the first d_model - n columns are the token, and the last n are
+    the position. The two numbers only agree if there are as many tokens as positions."""
+    token, position = np.eye(d_model)[:, :n], np.eye(d_model)[:, d_model - n :]
+    return {"W_Q": 50 * np.sqrt(n) * position @ np.eye(n, k=-1), "W_K": position, "W_V": token, "W_O": token.T}
 
 
 @wrong

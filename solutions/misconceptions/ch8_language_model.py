@@ -1934,8 +1934,8 @@ def newest_rows_only(tokens, n_new, model, temperature, rng):
 
 @wrong
 def newest_tokens_only(tokens, n_new, model, temperature, rng):
-    """After many given tokens, your new tokens are wrong. Perhaps you keep only the newest tokens. But every token may
-    look at all the earlier ones, however many there are."""
+    """After many given tokens, your new tokens are wrong. Every token should look at all the earlier ones, however many
+    there are. Does your code keep the keys and values of each token exactly once, in the right order?"""
     kept = list(tokens)[-64:]
     return np.array([*list(tokens)[:-64], *continued(kept, n_new, model, temperature, rng)])
 

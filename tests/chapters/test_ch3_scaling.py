@@ -155,7 +155,7 @@ class TestScoreVariance:
             found = answers(student, rng, d_k, count, samples).std()
             right = d_k * np.sqrt(relative_variance(d_k, samples))
             if not low <= (found / right) ** 2 <= high:
-                look = "Is every pair new, is every entry normal, and does all of it come from `rng`?"
+                look = "Is every pair new, is every entry standard normal, and does all of it come from `rng`?"
                 if found == 0:
                     look = "So they are all equal, and what you draw has no effect on them."
                 raise CheckFailed(

@@ -106,6 +106,9 @@ LEAKS_IN_A_LONG_SEQUENCE = [
 ]
 A_FAINT_LEAK = running_sum_and("Y[:-1] += 0.005 * X[1:]")
 
+# However far a row is moved, this leak stays faint.
+A_BOUNDED_LEAK = attend("Y = X.copy()", "Y[:-1] += 1e-3 * np.tanh(X[1:])", "return Y")
+
 LIKE_X, UPSIDE_DOWN = attend("return X"), attend("return X[::-1]")
 SQUARES_SO_FAR, SQUARES_TO_COME = running_sum_of("X**2")
 SIGNS_SO_FAR, _ = running_sum_of("np.sign(X)")
@@ -647,7 +650,7 @@ class TestIsCausal:
             student, X, (SIGNS_SO_FAR, True), (DIRECTIONS_TO_COME, False), (LARGE_SO_FAR, True), (LARGE_TO_COME, False)
         )
         judge_all(student, X, (SMALL_SO_FAR, True), (SMALL_TO_COME, False))
-        judge_all(student, X, (FROM_A_DIFFERENCE, False))
+        judge_all(student, X, (FROM_A_DIFFERENCE, False), (A_BOUNDED_LEAK, False))
         # With a few rows, all orders of adding may happen to round in the same way.
         judge_all(student, some_rows(rng, 12, 3), (ROUNDED_BY_THE_REST, True))
 

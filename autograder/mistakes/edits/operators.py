@@ -269,7 +269,7 @@ def other_number(node: ast.expr, scope: Scope) -> Iterator[Change]:
     elif isinstance(value, float) or 2 < abs(value) < _MAX_HALVED:
         near += [value * 2, value / 2, value * 10, -(10.0**9), float("inf"), 1.0 / value if value else 0.5, 0.5]
     else:
-        near += [0.5]
+        near += [0.5, value * 2]
     is_int = isinstance(node, ast.Constant) and isinstance(value, int)
     mutated: set[float] = {value + 1, value - 1} if is_int else set()
     for other in dict.fromkeys(near):

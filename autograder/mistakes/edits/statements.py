@@ -223,18 +223,17 @@ def _copied_first(function: Function, text: Text) -> Iterator[Edit]:
         return
     indent = " " * body[0].col_offset
     for node in ast.walk(function):
-        target: ast.expr | None = node.target if isinstance(node, ast.AugAssign) else None
-        if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            target = node.targets[0]
-        if not isinstance(node, ast.stmt) or not isinstance(target, ast.Name | ast.Subscript | ast.Attribute):
+        if not isinstance(node, ast.Assign | ast.AugAssign):
             continue
-        base: ast.expr = target
-        while isinstance(base, ast.Subscript | ast.Attribute):
-            base = base.value
-        bare = isinstance(node, ast.Assign) and base is target
-        if isinstance(base, ast.Name) and base.id in parameters and not bare:
-            copy = f"{base.id} = {base.id}.copy()\n{indent}"
-            yield Edit(where[0], where[0], copy, text.line(node), "inplace", 1.0)
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        for target in (part for one in targets for part in (one.elts if isinstance(one, ast.Tuple) else [one])):
+            base = target
+            while isinstance(base, ast.Subscript | ast.Attribute):
+                base = base.value
+            bare = isinstance(node, ast.Assign) and base is target
+            if isinstance(base, ast.Name) and base.id in parameters and not bare:
+                copy = f"{base.id} = {base.id}.copy()\n{indent}"
+                yield Edit(where[0], where[0], copy, text.line(node), "inplace", 1.0)
 
 
 def _new_defaults(function: Function, text: Text) -> Iterator[Edit]:

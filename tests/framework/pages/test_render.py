@@ -82,7 +82,8 @@ class TestText:
             "  · another axis\n"
             "      It runs once “rows of very different size each keep their own weights”\n"
             "      passes.\n"
-            '  hint("softmax") has 2 hints left. Grading also uses hidden inputs.'
+            '  A check that passes covers only its own inputs. hint("softmax") has 2 hints\n'
+            "  left. Grading also uses hidden inputs."
         )
 
     def test_a_pass_is_praised_and_says_what_comes_next(self):
@@ -172,7 +173,8 @@ class TestText:
             "      x = 1",
             "  · a later check",
             "      It runs once “an open check” passes.",
-            f"  {note}",
+            "  A check that passes covers only its own inputs. Your softmax does better: with a",
+            "  correct scores, it earns 1 of 3 points.",
         ]
 
     def test_a_check_waits_only_for_one_that_is_there(self):

@@ -64,6 +64,8 @@ PLACES = [  # the wrong body, the body after one edit, the line of the edit, and
     ("return np.tril(x)", "return np.triu(x)", 2, "function"),
     ("return np.tril(x)", "return np.tril(x, k=-1)", 2, "number"),
     ("return np.hstack([x, y])", "return np.concatenate([x, y], axis=-1)", 2, "function"),
+    ("x[0], z = y\n    return x", "x = x.copy()\n    x[0], z = y\n    return x", 2, "inplace"),
+    ("return x / 2", "return x / 4", 2, "number"),
     ("return np.sqrt(x)", "return x", 2, "extra"),
     ("return np.exp(x + y)", "return y", 2, "extra"),
     ("return x", "return np.sqrt(x)", 2, "missing"),
