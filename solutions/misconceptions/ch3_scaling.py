@@ -1287,7 +1287,7 @@ def size_of_the_slope(f, x, eps=1e-5):
 def complex_step(f, x, eps=1e-5):
     """You take a complex step: you add 1j * eps to an entry, and divide the imaginary part by eps. That is another
     formula, whose result differs for large steps, and many functions accept no complex numbers. The exercise asks
-    for (f(x + step) - f(x - step)) / (2 * eps)."""
+    for the difference between a point above and a point below."""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         moved = x.astype(complex)
