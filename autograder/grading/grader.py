@@ -118,7 +118,6 @@ class NotebookGrader:
 
     def _grade(self, job: Job) -> Outcome:
         options = self._task.options
-        begun = self._worker.clock()
         try:
             data, output_kb = read_bytes(job.path), self._course.limits.output_kb
             drawing = {"pictures": options.pictures, "redraw": self._course.redraw_pictures}
@@ -128,7 +127,6 @@ class NotebookGrader:
             how: dict[str, Any] = {"only": options.only, "visible_only": options.visible_only, "known": known}
             exercises = self._judge.judge(submission, **how)
             submission.finish()
-            self._locator.budget.add(self._worker.clock() - begun)
             if self._importable is not None and (why := self._importable.failed_cell(submission)):
                 return self._task.ungradable(job, why)
             exercises = self._located(submission, exercises, known)

@@ -50,28 +50,28 @@ _TWO_MISTAKES = "Your code has two mistakes. {} is about one of them alone, so y
 
 
 class Budget:
-    """The processor time that one process may spend on searches. ``seconds`` is the limit for one exercise of one student."""
+    """The processor time that one process may spend on searches: an initial amount, and a share of the time that grading takes.
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._left = _BEGINNING * seconds
+    ``seconds`` is the limit for one exercise of one student, and ``clock`` returns the processor time.
+    """
 
-    def add(self, seconds: float) -> None:
-        """Add a share of the time that grading took."""
-        self._left += _SHARE * seconds
+    def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
+        self._seconds, self._clock = seconds, clock
+        self._begun, self._searched = clock(), 0.0
 
     def consume(self, seconds: float) -> None:
         """Subtract the time that a search took."""
-        self._left -= seconds
+        self._searched += seconds
 
     @property
-    def is_spent(self) -> bool:
-        """Whether no time is left, not even to validate a known result."""
-        return self._left <= 0
+    def left(self) -> float:
+        """The time that is left. If there is none, not even a known result is validated."""
+        graded = max(self._clock() - self._begun - self._searched, 0.0)  # a restarted sandbox counts from zero
+        return _BEGINNING * self._seconds + _SHARE * graded - self._searched
 
     def allowance(self, students: int) -> float:
         """Return how many seconds to search for a mistake that this many ``students`` have made, or 0 if there is too little time."""
-        seconds = min(self._seconds, self._left * students / _PART)
+        seconds = min(self._seconds, self.left * students / _PART)
         return seconds if seconds >= min(_LEAST, self._seconds) else 0.0
 
 
@@ -121,7 +121,7 @@ class NotebookLocator:
     """
 
     def __init__(self, checks: ChapterChecks, seconds: float, clock: Callable[[], float]) -> None:
-        self.seconds, self.clock, self.budget = seconds, clock, Budget(seconds)
+        self.seconds, self.clock, self.budget = seconds, clock, Budget(seconds, clock)
         self.classmates = CorrectSubmissions()
         self._named = checks
         quiet = dataclasses.replace(
@@ -192,7 +192,7 @@ class NotebookLocator:
         if known.located is not None:
             here = relocate(known.located, known.program, program)
             if here is not None:
-                if self.budget.is_spent:
+                if self.budget.left <= 0:
                     return None
                 # The other cells of this notebook may differ, so the result is validated again.
                 attempt = _Search(self, code, program, traces, helped, self.seconds)
