@@ -160,6 +160,18 @@ def values_as_wide_as_the_keys(X_q, X_kv, W_Q, W_K, W_V):
     return X_q @ W_Q, X_kv @ W_K, X_kv @ W_V[:, np.arange(W_K.shape[1])]
 
 
+@wrong
+def as_many_keys_as_queries_in_a_loop(X_q, X_kv, W_Q, W_K, W_V):
+    """Your loop makes n_q keys and values, one for each query. But X_kv has n_k rows. If there are more, the last ones
+    are missing. If there are fewer, an index is out of range. Keys and values need a loop of their own."""
+    Q, K, V = (np.zeros((*X.shape[:-1], W.shape[1])) for X, W in ((X_q, W_Q), (X_kv, W_K), (X_kv, W_V)))
+    for i in range(X_q.shape[-2]):
+        Q[..., i, :] = X_q[..., i, :] @ W_Q
+        K[..., i, :] = X_kv[..., i, :] @ W_K
+        V[..., i, :] = X_kv[..., i, :] @ W_V
+    return Q, K, V
+
+
 wrong = misconceptions_of("attention_scores")
 
 

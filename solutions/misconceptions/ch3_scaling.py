@@ -1212,8 +1212,8 @@ def leaves_x_moved_down(f, x, eps=1e-5):
 
 @wrong
 def leaves_the_copy_moved_down(f, x, eps=1e-5):
-    """You move an entry up, then down, but never back. So the next slope is measured at another place: all the entries
-    before it are still moved down. Restore the entry, or start from the original x for every entry."""
+    """After an entry's slope, the entry does not have its old number. So the next slope is measured at another place: all
+    the entries before it are still moved down. Restore the entry exactly, or start from the original x for every entry."""
     grad, moved = np.zeros_like(x), x.copy()
     for i in np.ndindex(x.shape):
         moved[i] += eps
@@ -1225,8 +1225,8 @@ def leaves_the_copy_moved_down(f, x, eps=1e-5):
 
 @wrong
 def leaves_the_copy_moved_up(f, x, eps=1e-5):
-    """You move an entry down, then up, but never back. So the next slope is measured at another place: all the entries
-    before it are still moved up. Restore the entry, or start from the original x for every entry."""
+    """After an entry's slope, the entry does not have its old number. So the next slope is measured at another place: all
+    the entries before it are still moved up. Restore the entry exactly, or start from the original x for every entry."""
     grad, moved = np.zeros_like(x), x.copy()
     for i in np.ndindex(x.shape):
         moved[i] -= eps

@@ -293,6 +293,21 @@ def positions_and_columns_exchanged(O):
     return np.swapaxes(O, -1, -2).reshape(*batch, n, h * d)
 
 
+@wrong
+def batch_axes_flattened(O):
+    """Your result always has two axes, so the positions of all the batch entries are in one table. The batch axes should
+    stay in front, as they are in O. What shape do you give to `reshape`?"""
+    h, _, d = O.shape[-3:]
+    return np.swapaxes(O, -3, -2).reshape(-1, h * d)
+
+
+@wrong
+def one_batch_axis_assumed(O):
+    """You take the first axis of O for the batch, so your result always has three axes. O may have no batch axis, or
+    several. Keep all the axes before the last three, however many there are."""
+    return np.swapaxes(O, -3, -2).reshape(O.shape[0], O.shape[-2], -1)
+
+
 wrong = misconceptions_of("multi_head_attention")
 
 
@@ -830,6 +845,13 @@ def first_head_lost(O, W_O):
     The first part is the first total itself, as if the total before it were 0."""
     h, _, d_v = O.shape
     return (O @ W_O.reshape(h, d_v, -1))[1:]
+
+
+@wrong
+def the_output_split_into_heads(O, W_O):
+    """You split the columns of the finished output among the heads. But every head affects every column of the output. The
+    heads divide the rows of W_O among them, not the columns. Which d_v rows belong to head i?"""
+    return split_heads(merge_heads(O) @ W_O, len(O))
 
 
 @wrong

@@ -341,8 +341,8 @@ def exponent_without_the_two(X, positions, base=10000.0):
 
 @wrong
 def twice_the_exponent(X, positions, base=10000.0):
-    """Your angles shrink twice as fast as they should from pair to pair. In the exponent, i counts pairs and d counts
-    entries. In the example, pair 1 of d = 4 has the exponent -2 · 1 / 4."""
+    """Your exponents are twice as large as they should be, so the angles shrink too fast from pair to pair. In the
+    exponent, i counts pairs and d counts entries. In the example, pair 1 of d = 4 has the exponent -2 · 1 / 4."""
     return turned(X, angles_of(X, positions, base, -4.0))
 
 
@@ -1632,6 +1632,15 @@ def the_drawn_logit(logits, temperature, rng):
     return float(np.asarray(logits)[right.sample_next(logits, temperature, rng)])
 
 
+@wrong
+def a_count_for_the_token(logits, temperature, rng):
+    """You return how often token 0 was drawn, which is 1 or 0. `rng.multinomial` returns a count for each token. Return the
+    token that was drawn, not a count."""
+    if temperature == 0:
+        return int(np.argmax(logits))
+    return int(rng.multinomial(1, softmax(logits / temperature))[0])
+
+
 wrong = misconceptions_of("generate")
 
 
@@ -1647,7 +1656,7 @@ def continued(
     tokens, n_new, model, temperature, rng, *, place=lambda text, new: np.arange(len(text) - len(new), len(text)),
     prompt=slice(None), keep=lambda i: i, draw=sample_next, norm=True, row=-1, turn_cached=True, mask=causal_mask, join=kept_of,
     turn_when_read=False, turn_values=False, place_keys=None, caches=None, norms=("norm_1", "norm_2"), turn_queries=True, residual=(1, 1),
-    activate=lambda x: np.maximum(x, 0), biases=(1, 1), mlp_part=1, raw_values=False, scale=None,
+    activate=lambda x: np.maximum(x, 0), biases=(1, 1), mlp_part=1, raw_values=False, scale=None, beside=False,
 ):  # fmt: skip
     """Continue a text with a mistake, which the keyword arguments choose."""
     text, new = list(tokens), list(tokens)[prompt]
@@ -1656,7 +1665,7 @@ def continued(
         X, places = model["embedding"][new], place(text, new)
         key_places = places if place_keys is None else place_keys(new)
         for i, weights in enumerate(model["blocks"]):
-            normed, W, mlp = layer_norm(X, **weights[norms[0]]), weights["attention"], weights["mlp"]
+            normed, W, mlp, came_in = layer_norm(X, **weights[norms[0]]), weights["attention"], weights["mlp"], X
             Q, K, V = (split_heads(normed @ W[name], model["h"]) for name in ("W_Q", "W_K", "W_V"))
             Q = (rotate_positions(Q, places) if turn_queries else Q) * (scale(Q.shape[-1], X) if scale else 1)
             V = split_heads(X @ W["W_V"], model["h"]) if raw_values else V
@@ -1666,7 +1675,9 @@ def continued(
             K = rotate_positions(K, np.arange(K.shape[-2])) if turn_when_read else K
             O, _ = masked_attention(Q, K, V, mask and mask(Q.shape[-2], K.shape[-2]))
             X = residual[0] * X + merge_heads(O) @ W["W_O"]
-            hidden = activate(layer_norm(X, **weights[norms[1]]) @ mlp["W_1"] + biases[0] * mlp["b_1"])
+            hidden = activate(
+                layer_norm(came_in if beside else X, **weights[norms[1]]) @ mlp["W_1"] + biases[0] * mlp["b_1"]
+            )
             X = residual[1] * X + mlp_part * (hidden @ mlp["W_2"] + biases[1] * mlp["b_2"])
         out = layer_norm(X[row], **model["norm"]) if norm else X[row]
         new = [draw(out @ model["embedding"].T, temperature, rng)]
@@ -1933,9 +1944,35 @@ def newest_rows_only(tokens, n_new, model, temperature, rng):
 
 
 @wrong
+def gelu_in_the_blocks(tokens, n_new, model, temperature, rng):
+    """Your MLP uses gelu instead of relu. GPT-2 does that, but the blocks of this chapter use relu: the larger of 0 and the
+    number."""
+    gelu = lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))  # noqa: E731
+    return continued(tokens, n_new, model, temperature, rng, activate=gelu)
+
+
+@wrong
+def mlp_beside_the_attention_in_the_blocks(tokens, n_new, model, temperature, rng):
+    """The MLP in your blocks reads the rows that came into the block. It should read Y, the rows to which the attention
+    was added. First add the attention, then compute the MLP from the sum."""
+    return continued(tokens, n_new, model, temperature, rng, beside=True)
+
+
+@wrong
+def last_given_token_twice(tokens, n_new, model, temperature, rng):
+    """The last given token is in your cache twice. You send all given tokens through the blocks to fill the cache, and
+    then the last one again. The first pass has already computed its row, so draw the first new token from that row."""
+    caches = [None] * len(model["blocks"])
+    continued(tokens, 1, model, 0, rng, caches=caches)
+    place = lambda text, new: np.arange(len(text) - len(new), len(text)) + 1  # noqa: E731
+    return continued(tokens, n_new, model, temperature, rng, prompt=slice(-1, None), caches=caches, place=place)
+
+
+@wrong
 def newest_tokens_only(tokens, n_new, model, temperature, rng):
     """After many given tokens, your new tokens are wrong. Every token should look at all the earlier ones, however many
-    there are. Does your code keep the keys and values of each token exactly once, in the right order?"""
+    there are. Do all given tokens go through the blocks, and does your code keep the keys and values of each token
+    exactly once, in the right order?"""
     kept = list(tokens)[-64:]
     return np.array([*list(tokens)[:-64], *continued(kept, n_new, model, temperature, rng)])
 

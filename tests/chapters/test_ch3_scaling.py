@@ -155,7 +155,10 @@ class TestScoreVariance:
             found = answers(student, rng, d_k, count, samples).std()
             right = d_k * np.sqrt(relative_variance(d_k, samples))
             if not low <= (found / right) ** 2 <= high:
-                look = "Is every pair new, is every entry standard normal, and does all of it come from `rng`?"
+                look = (
+                    "Is every pair new, is every entry standard normal, does all of it come from `rng`, and do you take the "
+                    "variance of exactly these scores?"
+                )
                 if found == 0:
                     look = "So they are all equal, and what you draw has no effect on them."
                 raise CheckFailed(
@@ -172,9 +175,13 @@ class TestScoreVariance:
             # Dividing by n, or subtracting the mean, makes the average smaller by a factor of 1 - 1/n.
             spread = d_k * np.sqrt(relative_variance(d_k, samples))
             judge = Average(d_k, spread, effect=0.03 * d_k, bias=d_k / samples, skewness=1.0)
-            assert_average(
-                answers(student, rng, d_k, judge.number, samples), judge, call=f"score_variance({d_k}, {samples}, rng)"
-            )
+            found = answers(student, rng, d_k, judge.number, samples)
+            try:
+                assert_average(found, judge, call=f"score_variance({d_k}, {samples}, rng)")
+            except CheckFailed as failure:
+                raise CheckFailed(
+                    f"For d_k = {d_k} and {samples} samples: {failure.reason}", kind=failure.kind
+                ) from None
         # One pair more than a block of the usual sizes, and generators whose seeds are often used for others. The bounds
         # are at least six standard deviations away.
         for samples, count in ((101, 40), (129, 40), (501, 8), (513, 8), (1001, 4), (1025, 4)):
