@@ -31,7 +31,7 @@ class EditKind(NamedTuple):
 KINDS = {
     "axis": EditKind("the axis", ("axis", "axes", "along")),
     "keepdims": EditKind("whether the axis is kept or dropped", ("keepdims", "keeps the axis")),
-    "transpose": EditKind("how axes are swapped or reordered", ("transpos", "swap", ".T", "moveaxis")),
+    "transpose": EditKind("which axes are used, and in which order", ("transpos", "swap", ".T", "moveaxis")),
     "operator": EditKind("the operator", ("operator", "sign", "minus")),
     "update": EditKind("what happens to the old value", ("overwrit", "old value")),
     "comparison": EditKind("the comparison", ("compar", "<", ">", "strictly")),

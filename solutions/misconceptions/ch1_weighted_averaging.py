@@ -132,6 +132,13 @@ def squares_the_weights(weights, X):
 
 
 @wrong
+def relative_to_the_last_row(weights, X):
+    """Your answer is the weighted average minus the last row. Do you take the rows relative to the last one? Then
+    add that row back at the end. Or multiply the rows themselves by the weights."""
+    return weights @ (X - X[-1])
+
+
+@wrong
 def writes_into_the_rows(weights, X):
     """The answer is right the first time, but your code writes weighted numbers into X, so X has changed. The caller
     still needs that array, and a second call would give another answer. How can you make a new array instead?"""
@@ -196,6 +203,13 @@ def best_score_starts_at_zero(q, K, V):
         if k @ q > best:
             best, found = k @ q, v
     return found
+
+
+@wrong
+def largest_single_product(q, K, V):
+    """You return the value of the key with the largest single product of two entries. A dot product is the sum of all the
+    products of a key. For example, for q = [1, 1], the key [2, 2] scores 4, and [3, 0] only 3."""
+    return V[np.argmax((K * q).max(axis=1))]
 
 
 @wrong
