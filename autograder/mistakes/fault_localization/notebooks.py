@@ -45,8 +45,8 @@ _BEGINNING = 45  # the initial budget, as a multiple of one exercise's limit. It
 _PART = 8  # a mistake may use an eighth of the remaining budget for each student who makes it
 _LEAST = 0.1  # seconds: a shorter search is not worth starting
 _WAITING = 4  # the limit on wall-clock time, as a multiple of the limit on processor time
-# A message describes code with one mistake, but this student's results come from two.
-_TWO_MISTAKES = "Your code has two mistakes. {} is about one of them alone, so your results may differ from it."
+# A message describes code with one mistake, but this student's code needs two changes.
+_TWO_CHANGES = "Two changes together correct your code. {} is about what your code does after one of them."
 
 
 class Budget:
@@ -363,11 +363,11 @@ class _EditedNotebook:
 
 
 def _two_mistakes(known: Sequence[Candidate]) -> str:
-    """Combine the messages of one or two misconceptions with the information that the code has two mistakes."""
+    """Combine the messages of one or two misconceptions with the information that two changes correct the code."""
     if len(known) == 1:
-        return f"{_TWO_MISTAKES.format('The explanation')}\n{known[0].message}"
+        return f"{_TWO_CHANGES.format('The explanation')}\n{known[0].message}"
     numbered = [f"{number}. {one.message}" for number, one in enumerate(known, 1)]
-    return "\n".join([_TWO_MISTAKES.format("Each explanation"), *numbered])
+    return "\n".join([_TWO_CHANGES.format("Each explanation"), *numbered])
 
 
 def _mistake(located: Located) -> LocatedMistake:
