@@ -596,26 +596,27 @@ def heads_of_width(d, X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask):
     return np.concatenate([o for o, _ in pairs], axis=-1) @ W_O, np.stack([w for _, w in pairs], axis=-3)
 
 
+def values_in_parts(part, X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask):
+    """Return the layer's results if each head gets d_k columns of the values and rows of W_O, each chosen by ``part(start, stop)``."""
+    d = W_Q.shape[1] // h
+    Q, K = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h)
+    _, weights = masked_attention(Q, K, K, mask)
+    V, parts = X_kv @ W_V, [part(i * d, (i + 1) * d) for i in range(h)]
+    return sum(weights[..., i, :, :] @ V[..., p] @ W_O[p] for i, p in enumerate(parts)), weights
+
+
 @wrong
 def values_as_wide_as_the_keys(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You give each head d_k columns of the values. But d_v need not be d_k. A head's values have as many columns as
     W_V has, divided by h, and the rows of W_O are shared out in the same way."""
-    d = W_Q.shape[1] // h
-    Q, K = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h)
-    _, weights = masked_attention(Q, K, K, mask)
-    V, parts = X_kv @ W_V, [slice(i * d, (i + 1) * d) for i in range(h)]
-    return sum(weights[..., i, :, :] @ V[..., p] @ W_O[p] for i, p in enumerate(parts)), weights
+    return values_in_parts(slice, X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask)
 
 
 @wrong
 def values_as_wide_as_the_keys_by_index(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You give each head d_k columns of the values. But d_v need not be d_k. A head's values have as many columns as
     W_V has, divided by h, and the rows of W_O are shared out in the same way."""
-    d = W_Q.shape[1] // h
-    Q, K = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h)
-    _, weights = masked_attention(Q, K, K, mask)
-    V, parts = X_kv @ W_V, [np.arange(i * d, (i + 1) * d) for i in range(h)]
-    return sum(weights[..., i, :, :] @ V[..., p] @ W_O[p] for i, p in enumerate(parts)), weights
+    return values_in_parts(np.arange, X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask)
 
 
 @wrong

@@ -1656,7 +1656,7 @@ def continued(
     tokens, n_new, model, temperature, rng, *, place=lambda text, new: np.arange(len(text) - len(new), len(text)),
     prompt=slice(None), keep=lambda i: i, draw=sample_next, norm=True, row=-1, turn_cached=True, mask=causal_mask, join=kept_of,
     turn_when_read=False, turn_values=False, place_keys=None, caches=None, norms=("norm_1", "norm_2"), turn_queries=True, residual=(1, 1),
-    activate=lambda x: np.maximum(x, 0), biases=(1, 1), mlp_part=1, raw_values=False, scale=None, beside=False,
+    activate=lambda x: np.maximum(x, 0), biases=(1, 1), mlp_part=1, raw_values=False, scale=None, parallel=False,
 ):  # fmt: skip
     """Continue a text with a mistake, which the keyword arguments choose."""
     text, new = list(tokens), list(tokens)[prompt]
@@ -1665,7 +1665,7 @@ def continued(
         X, places = model["embedding"][new], place(text, new)
         key_places = places if place_keys is None else place_keys(new)
         for i, weights in enumerate(model["blocks"]):
-            normed, W, mlp, came_in = layer_norm(X, **weights[norms[0]]), weights["attention"], weights["mlp"], X
+            normed, W, mlp, before = layer_norm(X, **weights[norms[0]]), weights["attention"], weights["mlp"], X
             Q, K, V = (split_heads(normed @ W[name], model["h"]) for name in ("W_Q", "W_K", "W_V"))
             Q = (rotate_positions(Q, places) if turn_queries else Q) * (scale(Q.shape[-1], X) if scale else 1)
             V = split_heads(X @ W["W_V"], model["h"]) if raw_values else V
@@ -1676,7 +1676,7 @@ def continued(
             O, _ = masked_attention(Q, K, V, mask and mask(Q.shape[-2], K.shape[-2]))
             X = residual[0] * X + merge_heads(O) @ W["W_O"]
             hidden = activate(
-                layer_norm(came_in if beside else X, **weights[norms[1]]) @ mlp["W_1"] + biases[0] * mlp["b_1"]
+                layer_norm(before if parallel else X, **weights[norms[1]]) @ mlp["W_1"] + biases[0] * mlp["b_1"]
             )
             X = residual[1] * X + mlp_part * (hidden @ mlp["W_2"] + biases[1] * mlp["b_2"])
         out = layer_norm(X[row], **model["norm"]) if norm else X[row]
@@ -1955,7 +1955,7 @@ def gelu_in_the_blocks(tokens, n_new, model, temperature, rng):
 def mlp_beside_the_attention_in_the_blocks(tokens, n_new, model, temperature, rng):
     """The MLP in your blocks reads the rows that came into the block. It should read Y, the rows to which the attention
     was added. First add the attention, then compute the MLP from the sum."""
-    return continued(tokens, n_new, model, temperature, rng, beside=True)
+    return continued(tokens, n_new, model, temperature, rng, parallel=True)
 
 
 @wrong
