@@ -133,8 +133,8 @@ def squares_the_weights(weights, X):
 
 @wrong
 def relative_to_the_last_row(weights, X):
-    """Your answer is the weighted average minus the last row. Do you take the rows relative to the last one? Then
-    add that row back at the end. Or multiply the rows themselves by the weights."""
+    """Your answer is the weighted average minus the last row. Do you subtract the last row
+    from the others? Then add it again at the end. Or multiply the rows themselves by the weights."""
     return weights @ (X - X[-1])
 
 

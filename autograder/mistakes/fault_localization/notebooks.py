@@ -46,7 +46,7 @@ _PART = 8  # a mistake may use an eighth of the remaining budget for each studen
 _LEAST = 0.1  # seconds: a shorter search is not worth starting
 _WAITING = 4  # the limit on wall-clock time, as a multiple of the limit on processor time
 # A message describes code with one mistake, but this student's code needs two changes.
-_TWO_CHANGES = "Two changes together correct your code. {} is about what your code does after one of them."
+_TWO_CHANGES = "Two changes correct your code. {} describes your code after one of them."
 
 
 class Budget:
@@ -363,7 +363,7 @@ class _EditedNotebook:
 
 
 def _two_mistakes(known: Sequence[Candidate]) -> str:
-    """Combine the messages of one or two misconceptions with the information that two changes correct the code."""
+    """Return the messages of one or two misconceptions, after a sentence that says that two changes correct the code."""
     if len(known) == 1:
         return f"{_TWO_CHANGES.format('The explanation')}\n{known[0].message}"
     numbered = [f"{number}. {one.message}" for number, one in enumerate(known, 1)]
