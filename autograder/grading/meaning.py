@@ -9,6 +9,7 @@ import ast
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from autograder.base.attempt import parsed
 
@@ -32,6 +33,7 @@ _FIXED = frozenset({"e", "inf", "nan", "newaxis", "pi"})  # names of constants i
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
+@lru_cache(maxsize=128)  # one command asks for the fingerprint of a chapter twice
 def meaning_of(data: bytes, *, is_solution: bool = False, without: str = "\0") -> bytes:
     """Return the syntax tree of a Python file without positions and unread docstrings. Return the file itself if it cannot be parsed.
 
@@ -71,6 +73,11 @@ class _Statement:
     at_once: frozenset[str]
     later: frozenset[str] = frozenset()
 
+    @cached_property
+    def meaning(self) -> str:
+        """The statement's file and syntax tree without positions."""
+        return f"{self.file} {ast.dump(self.node, annotate_fields=False)}"
+
     @property
     def does_nothing(self) -> bool:
         """Whether the statement has no effect if no other code uses the names that it defines."""
@@ -86,6 +93,12 @@ class Meanings:
         parts: for each exercise, the digest of the code in these files that its checks depend on.
         rest: the digest of everything that belongs to no exercise. All exercises depend on it.
     """
+
+    @classmethod
+    @lru_cache(maxsize=1)  # as above
+    def of(cls, checks: bytes, solutions: tuple[bytes, ...], exercises: tuple[str, ...]) -> Meanings:
+        """Return the meanings of these files. Equal files are compared only once."""
+        return cls(checks, solutions, exercises)
 
     def __init__(self, checks: bytes, solutions: Sequence[bytes], exercises: Sequence[str]) -> None:
         self._exercises = frozenset(exercises)
@@ -196,8 +209,7 @@ def _words(node: ast.AST) -> Iterator[str]:
 
 
 def _dump(statements: Iterable[_Statement]) -> bytes:
-    lines = (f"{one.file} {ast.dump(one.node, annotate_fields=False)}" for one in statements)
-    return "\n".join(lines).encode("utf-8", "surrogatepass")
+    return "\n".join(one.meaning for one in statements).encode("utf-8", "surrogatepass")
 
 
 def _digest(parts: Iterable[bytes]) -> str:

@@ -134,8 +134,9 @@ def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> tup
     texts = [(path, path.read_bytes()) for path in files if path.is_file()]
     own = [path for path in modules if path.stem == chapter]
     texts += [(p, meaning_of(p.read_bytes(), is_solution=p.parent != checks.parent)) for p in modules if p not in own]
-    exercises = list(load_source(source)[1].exercises()) if source.is_file() else []
-    meanings = Meanings(checks.read_bytes() if checks.is_file() else b"", [p.read_bytes() for p in own], exercises)
+    exercises = tuple(load_source(source)[1].exercises()) if source.is_file() else ()
+    solutions = tuple(path.read_bytes() for path in own)
+    meanings = Meanings.of(checks.read_bytes() if checks.is_file() else b"", solutions, exercises)
     for path, text in texts:
         digest.update(f"{path.name}\0".encode() + hashlib.sha256(text).digest())
     limits, packages, secret = asdict(course.limits), list(course.packages), course_secret(course)

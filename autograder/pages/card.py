@@ -24,6 +24,7 @@ __all__ = [
 
 HIDDEN = "Grading also uses hidden inputs."
 PASSED = "A check that passes covers only its own inputs."
+LIKELY = "Likely mistake:"  # another mistake may have the same results, and only the results are compared
 SIGNS = {"passed": "✓", "failed": "✗", "error": "✗", "timeout": "✗", "not_tried": "·"}
 WORDS = {
     "passed": "passes", "failed": "fails", "error": "stopped with an error", "timeout": "took too long",
@@ -204,7 +205,7 @@ def rows(card: Card) -> list[Row]:
             title, example = reasons[check.reason]
             reason, case = f"The same message as for “{title}”.", "" if case == example else case
         reasons.setdefault(check.reason, (titles[0], case))
-        both = [_message(verdict, verdict.checks), location_text(verdict)] if check is first else []
+        both = [_explanation(verdict, verdict.checks), location_text(verdict)] if check is first else []
         shown = _in_columns(sanitize(case))
         folds = len(shown) > LONG_CASE or shown.count("\n") >= LONG_CASE_LINES
         advice = "\n\n".join(filter(None, both))
@@ -247,7 +248,7 @@ def summary_blocks(verdict: ExerciseVerdict) -> list[Block]:
     """Return a short version of the card without rows: the mistake, or the first failed check."""
     first = _first_failure(verdict)
     if first is None or verdict.misconception:
-        result = blocks(_message(verdict, ()))
+        result = blocks(_explanation(verdict, ()))
     else:
         case = [Block("verbatim", sanitize(first.example))] if first.example else []
         result = [*blocks(first.reason or first.message), *case, *blocks(_message(verdict, verdict.checks))]
@@ -305,6 +306,15 @@ def _message(verdict: ExerciseVerdict, checks: tuple[CheckResult, ...]) -> str:
     already_shown = _one_line(" ".join(f"{check.reason} {check.example}" for check in failed))
     parts = re.split(r"(?<=[.?!])\n", text.strip())
     return "\n".join(part for part in parts if _one_line(part) not in already_shown)
+
+
+def _explanation(verdict: ExerciseVerdict, checks: tuple[CheckResult, ...]) -> str:
+    """Return the result of ``_message``. If it is about a misconception, it says so."""
+    text = _message(verdict, checks)
+    is_quiz = len(_one_for_each_question(verdict.checks)) < len(verdict.checks)
+    # With a location, the misconception explains only the results after a change.
+    is_known = verdict.misconception and verdict.located is None and not is_quiz
+    return f"{LIKELY} {text}" if text and is_known else text
 
 
 def _one_line(text: str) -> str:

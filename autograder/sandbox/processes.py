@@ -120,6 +120,8 @@ class ForkServer:
     def processor_seconds(self) -> float:
         """Return the processor time that all children have used, or 0 if the fork server has ended."""
         with self._lock:
+            if not self._next:  # no child yet: the reply would come only after the imports
+                return 0.0
             self.wait_for_imports()
             with contextlib.suppress(OSError):
                 self._control.send(b'{"do": "clock"}')

@@ -76,9 +76,9 @@ class TestText:
             "      x = np.array([[0.0, 1.0], [2000.0, 2001.0]])\n"
             "      softmax(x) gave  [[nan, nan], [0.2689, 0.7311]]\n"
             "      it should be     [[0.2689, 0.7311], [0.2689, 0.7311]]\n"
-            "      You subtracted one maximum for the whole array. It keeps the largest row\n"
-            "      safe, but a row far below it underflows to 0/0. Each slice along `axis`\n"
-            "      needs its own maximum: which argument of `max` keeps the axis?\n"
+            "      Likely mistake: You subtracted one maximum for the whole array. It keeps the\n"
+            "      largest row safe, but a row far below it underflows to 0/0. Each slice along\n"
+            "      `axis` needs its own maximum: which argument of `max` keeps the axis?\n"
             "  · another axis\n"
             "      It runs once “rows of very different size each keep their own weights”\n"
             "      passes.\n"
@@ -268,7 +268,7 @@ class TestRemarks:
         """If the mistake is identified, only its message is shown. Otherwise, the first failed check shows its case."""
         failed = check("failed", reason="It\nis 3.", example="x = 1\nf(x)", message="It\nis 3.\nx = 1\nf(x)")
         named = replace(verdict(failed, message="You misread\nit."), misconception="misread")
-        assert summary_blocks(named) == [("prose", "You misread it.")]
+        assert summary_blocks(named) == [("prose", "Likely mistake: You misread it.")]
         unnamed = verdict(failed, check("failed", "b"), message="It\nis 3.\nx = 1\nf(x)\nA cell was copied.")
         assert summary_blocks(unnamed) == [
             ("prose", "It is 3."),
