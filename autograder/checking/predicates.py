@@ -104,7 +104,7 @@ def _word(line: str) -> str:
 
 _UNANSWERED = Finding("It is still None: assign your answer to it.", "none")
 MAX_EQUATION = 100
-_EQUATION = re.compile(r"[A-Za-z.,> -]*")
+_EQUATION = re.compile(r"[A-Za-z., ]*(->[A-Za-z. ]*)?")
 
 
 def evaluate(
@@ -276,13 +276,13 @@ def _einsum_gives(actual: Value, *, operands: Value, right: Value) -> Finding | 
     if (finding := _is_string(actual)) is not None:
         return finding
     if len(actual) > MAX_EQUATION or not _EQUATION.fullmatch(actual):
-        needs = "it may contain only letters, commas and one `->`"
+        needs = "it may contain only letters, commas, spaces, `...` and one `->` after the last comma"
         return Finding(f"{show(actual)} is not an einsum equation: {needs}.", "type")
     arrays = [np.asarray(o, dtype=np.float64) for o in operands]
     try:
         found = np.einsum(actual, *arrays)
     except Exception as error:  # noqa: BLE001 - every error that NumPy raises is reported
-        why = _letter_of_two_sizes(actual, arrays) or str(error)[:200].rstrip(". ")
+        why = _wrong_letters(actual, arrays) or str(error)[:200].rstrip(". ")
         return Finding(f"NumPy cannot use the equation {show(actual)}: {why}.", "type")
     finding = matches(found, np.asarray(right, dtype=np.float64))
     if finding is None or "->" in actual:
@@ -291,8 +291,11 @@ def _einsum_gives(actual: Value, *, operands: Value, right: Value) -> Finding | 
     return replace(finding, reason=f"{finding.reason} {rule}")
 
 
-def _letter_of_two_sizes(equation: str, arrays: Sequence[np.ndarray]) -> str:
+def _wrong_letters(equation: str, arrays: Sequence[np.ndarray]) -> str:
     terms = equation.split("->", maxsplit=1)[0].replace(" ", "").split(",")
+    if len(terms) != len(arrays):
+        passed = f"{count(len(arrays), 'array')} {'is' if len(arrays) == 1 else 'are'} passed"
+        return f"it describes {count(len(terms), 'array')}, but {passed}"
     sizes: dict[str, int] = {}
     for term, array in zip(terms, arrays, strict=False):
         if len(term) != array.ndim:

@@ -297,7 +297,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
         (other for other in known if len(other) <= MAX_NAME),
         key=lambda other: (other[:1].lower() != name[:1].lower(), abs(len(other) - len(name)), other),
     )
-    near = get_close_matches(name, likely[:MAX_NAMES], 1, 0.6)
+    near = get_close_matches(name, likely[:MAX_NAMES], 1, 0.75)  # `score` is not `raw_scores`
     return near[0] if near else ""
 
 
@@ -314,6 +314,11 @@ def _misfit(message: str, line: str, shapes: Mapping[str, tuple[int, ...]]) -> s
     if _AXES.search(message):
         return fixed_axes(line, shapes)
     if match := _ALIGNED.search(message):
+        if "inner(" in line:  # NumPy reports the right shape with its axes reversed
+            return (
+                f"`inner` sums over the last axis of both arrays, here of sizes {match['a']} and {match['b']}, which must be equal. "
+                "Which axis of each array should be summed over?"
+            )
         left, right = match["left"].rstrip(","), match["right"].rstrip(",")
         return (
             f"The shapes are ({left}) and ({right}). The product sums over axis {match['i']} of the left one (size {match['a']}) and "
@@ -335,6 +340,9 @@ def _misfit(message: str, line: str, shapes: Mapping[str, tuple[int, ...]]) -> s
             f"`@` multiplies the last two axes. The axes before them do not fit: {_lead(match['left'])} and {_lead(match['right'])}. "
             "Line the shapes up from the right: the sizes in each pair must be equal, or one must be 1. Print both shapes: is an axis in a different place than you think?"
         )
+    if "original->remapped" in message and "requested shape" in message:
+        before = " and ".join(f"({sizes})" for sizes in re.findall(r"\)->\(([\d,]*)", message))
+        return f"The function works on the last axes of its arrays. The axes before them do not fit: {before}. Each pair of sizes must be equal, or one must be 1."
     if "einsum" in message or "original->remapped" in message:
         return "Write the shape of each array next to its letters. Axes with the same letter must have the same size, and the axes in place of `...` must have equal sizes or size 1."
     if match := _BROADCAST.search(message):
@@ -358,8 +366,9 @@ def _not_stretched(listed: str, line: str, shapes: Mapping[str, Shape]) -> str:
         return f"{text} Without `keepdims=True`, a sum or a maximum drops its axis. `x[:, None]` adds an axis."
     sizes = sorted((tuple(map(int, re.findall(r"\d+", part))) for part in parts), key=len) or [()]
     if sizes[0] in {sizes[-1][:axis] + sizes[-1][axis + 1 :] for axis in range(len(sizes[-1]))}:
-        made = next((f"`{name}`" for name, shape in shapes.items() if shape == sizes[0]), "the smaller array")
-        return f"{text} If a sum, a mean or a maximum made {made}, it dropped that axis: `keepdims=True` keeps it, and `x[:, None]` adds one."
+        small = [name for name, shape in shapes.items() if shape == sizes[0]]
+        made = f"`{small[0]}`" if len(small) == 1 else "the smaller array"
+        return f"{text} Did a sum, a mean or a maximum drop that axis from {made}? `keepdims=True` keeps it, and `x[:, None]` adds one."
     return f"{text} Which axis of the first array should match which axis of the second?"
 
 
@@ -392,8 +401,9 @@ def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises
     # Python says this only about classes. About a function, it says "takes 0 positional arguments".
     if kind == "TypeError" and message.endswith("() takes no arguments"):
         return "The class has no `__init__` that accepts these arguments. Does its name have two underscores on each side, and is it indented inside the class?"
-    if kind == "TypeError" and other and (match := _KEYWORD.search(message)) and (near := nearest(match[1], _OPTIONS)):
-        return f"`{other}` has no argument `{match[1]}`. Did you mean `{near}`?"
+    wrong = _KEYWORD.search(message) if kind == "TypeError" and other else None
+    if wrong and wrong[1] not in _OPTIONS and (near := nearest(wrong[1], _OPTIONS)):
+        return f"`{other}` has no argument `{wrong[1]}`. Did you mean `{near}`?"
     if kind == "TypeError" and _ARGUMENTS.search(message) and other:
         return f"`{other}` does not accept these arguments. Compare this line with its documentation or its `def` line."
     if kind == "TypeError" and (match := _ARGUMENTS.search(message)):

@@ -165,6 +165,20 @@ def are_far_apart_and_close(values):
     return apart and 0 < np.ptp(scores(values)) < 1e-3
 
 
+def zero_ahead(values, rng):
+    """Return a query and keys of whole numbers. The score of the first or second key is exactly 0, and all others are negative."""
+    q = rng.integers(1, 6, size=3).astype(float)
+    K = -rng.integers(1, 6, size=(len(values["K"]), 3)).astype(float)
+    K[rng.integers(2)] = [q[1], -q[0], 0]
+    return {**values, "q": q, "K": K}
+
+
+def is_zero_ahead(values):
+    """Return whether the best score is exactly 0, and a key with a lower score follows."""
+    found = scores(values)
+    return found.max() == 0 and found.argmax() < len(found) - 1
+
+
 def best_key_last(values, _rng):
     """Return the same inputs with the best key at the end."""
     best = scores(values).argmax()
@@ -195,6 +209,13 @@ LOOKED_UP = {"q": array("d_k"), "K": array("n d_k"), "V": array("n d_v")}
                 is_a_hair_ahead,
                 a_hair_ahead,
                 sizes={"n": 5},
+            ),
+            InputCategory.custom(
+                "scores: the best is 0",
+                "a best score of exactly 0 before negative scores",
+                is_zero_ahead,
+                zero_ahead,
+                sizes={"n": 5, "d_k": 3},
             ),
             InputCategory.custom(
                 "q, K: far apart",

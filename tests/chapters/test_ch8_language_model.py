@@ -782,6 +782,7 @@ class TestSampleNext:
             draws_of(student, one_likely(300, int(rng.integers(300)), temperature, 1), temperature, rng, 100)
         draws_of(student, np.array([-0.9, 0.9]) * rng.uniform(0.9, 1.1), 2.0, rng)  # not rounded to whole numbers
         draws_of(student, rng.uniform(-9, 9) + 1e-6 * rng.permutation(60), 0.0, rng)  # almost equal logits, float 0
+        draws_of(student, np.append(0.0, -1.0 - rng.permutation(8)), 0.0, rng)  # the largest logit is exactly 0
         # Enough draws to detect a temperature that is off by a tenth, and a token that is never drawn.
         temperature = float(rng.uniform(0.5, 3))
         likely, rare = (one_likely(330, int(rng.integers(330)), temperature, odds) for odds in (2, 7))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import heapq
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -87,7 +88,7 @@ class Program:
         """Return whether ``variant`` no longer uses a variable or helper that the student defines. Such an edit replaces more than its own line."""
         edits = [(d, edit) for d, edit in variant.edits if edit.kind != "variable"]
         texts = {d: edited(d.text, [edit for own, edit in edits if own is d]) for d, _ in edits}
-        if any(_unused(text) - _unused(d.text) for d, text in texts.items()):
+        if any(_unused(text) - _unused(d.text) or _lost(text) - _lost(d.text) for d, text in texts.items()):
             return True
         # An extra step may be a helper that is not needed.
         helpers = {d.name for d in self.definitions[1:] if any(edit.kind == "expression" for _, edit in variant.edits)}
@@ -161,6 +162,21 @@ def _unused(text: str) -> set[str]:
     """Return the names that a definition assigns but never reads."""
     names = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)]
     return {n.id for n in names if isinstance(n.ctx, ast.Store)} - _read(text)
+
+
+def _lost(text: str) -> Counter[str]:
+    """Return how many values of each name a definition assigns, outside loops and conditions, and never reads."""
+    body: Sequence[ast.stmt] = getattr(ast.parse(text).body[0], "body", ())
+    targets = [one.targets[0] if isinstance(one, ast.Assign) and len(one.targets) == 1 else one for one in body]
+    return Counter(n for i, t in enumerate(targets) if (n := name_of(t)) and not _is_needed(n, body[i + 1 :]))
+
+
+def _is_needed(name: str, later: Iterable[ast.stmt]) -> bool:
+    """Return whether the statements ``later`` may read the value that ``name`` has before them."""
+    for statement in later:
+        if uses := [n.ctx for n in ast.walk(statement) if isinstance(n, ast.Name) and n.id == name]:
+            return any(isinstance(use, ast.Load) for use in uses) or not isinstance(statement, ast.Assign)
+    return False
 
 
 def _read(text: str) -> set[str]:

@@ -33,19 +33,36 @@ def test_every_spelling_of_the_right_sum_is_right(equation):
         ("ja,ia", "Without `->`, NumPy keeps the letters that occur once, in alphabetical order. Use `->` to choose the order yourself."),
         ("ia,aj->ij", "NumPy cannot use the equation 'ia,aj->ij': the letter a is used for an axis of size 3 and for an axis of size 4."),
         ("i,ja->ij", "NumPy cannot use the equation 'i,ja->ij': 'i' has 1 letter, but its array has 2 axes."),
+        ("ia,ja,ij", "it describes 3 arrays, but 2 arrays are passed."),
+        ("ij->jb", "it describes 1 array, but 2 arrays are passed."),
         ("ia,ja->k", "output subscript 'k' which never appeared"),
     ],
-    ids=["another order", "no arrow", "a letter of two sizes", "too few letters", "any other complaint of NumPy's"],
+    ids=["another order", "no arrow", "a letter of two sizes", "too few letters", "too many parts", "too few parts", "any other complaint of NumPy's"],
 )  # fmt: skip
 def test_what_is_wrong_is_told_by_shapes_rules_and_letters(equation, words):
     """For common mistakes, the message explains the shape, NumPy's rule or the letter instead of quoting NumPy."""
     assert words in reason(equation)
 
 
-@pytest.mark.parametrize("equation", ["i" * 101, "ia;ja->ij", "ia,ja->ij\n", "__import__('os')", "ïa,ja->ij", "\x00"])
+@pytest.mark.parametrize(
+    "equation",
+    [
+        "i" * 101,
+        "ia;ja->ij",
+        "ia,ja->ij\n",
+        "__import__('os')",
+        "ïa,ja->ij",
+        "\x00",
+        "ia,ja-ij",
+        "ia,ja>ij",
+        "ia->ij,ja",
+    ],
+)
 def test_what_is_no_equation_never_reaches_numpy(equation):
     """Texts that are too long or contain other characters are rejected before NumPy sees them."""
-    assert reason(equation).endswith("is not an einsum equation: it may contain only letters, commas and one `->`.")
+    assert reason(equation).endswith(
+        "is not an einsum equation: it may contain only letters, commas, spaces, `...` and one `->` after the last comma."
+    )
 
 
 @pytest.mark.parametrize("answer", [None, 3, ["ia,ja->ij"], np.ones(3)])

@@ -24,6 +24,7 @@ def raised(code):
         ("np.ones((2, 3)) @ np.ones((2, 3))", "here of size 3, and the second-to-last axis of its right side"),
         ("np.ones((4, 2, 3)) @ np.ones((3, 5, 4))", "Which axis of each array should be summed over"),
         ("np.dot(np.ones((2, 3)), np.ones((2, 3)))", "sums over axis 1 of the left one (size 3) and axis 0"),
+        ("np.vecdot(np.ones((2, 3)), np.ones((4, 3)))", "The axes before them do not fit: (2,) and (4,)."),
         ("np.ones((2, 3)) + np.ones((2,))", "The shapes (2,3) and (2,) do not fit"),
         ("np.einsum('ij,jd->id', np.ones((2, 3, 4)), np.ones((2, 4, 5)))", "`...` stands for all leading axes"),
         ("np.einsum('ij,jd->ix', np.ones((2, 3)), np.ones((3, 5)))", "only letters that also appear before it"),
@@ -207,11 +208,21 @@ def test_arguments_of_another_function_do_not_blame_the_graded_one():
     assert "parameters of the exercise's function" in text
 
 
+def test_inner_sums_over_the_last_axes():
+    """NumPy reports the second shape with its axes reversed, so the message names only the two sizes."""
+    kind, message = raised("np.inner(np.ones((2, 3)), np.ones((4, 2)))")
+    text = explain(kind, message, line="return np.inner(Q, K)")
+    assert "`inner` sums over the last axis of both arrays, here of sizes 3 and 2, which must be equal." in text
+    assert "axis 0 of the right" not in text
+
+
 def test_an_axis_that_was_dropped_in_a_line_above_is_explained():
     """The shapes show the lost axis, and the message names the smaller array. Other shapes get the general question."""
     kind, message = raised("np.ones((2, 3)) - np.ones(2)")
     text = explain(kind, message, line="e = np.exp(x - top)", shapes="x (2, 3), top (2,)")
-    assert "If a sum, a mean or a maximum made `top`, it dropped that axis: `keepdims=True` keeps it" in text
+    assert "Did a sum, a mean or a maximum drop that axis from `top`? `keepdims=True` keeps it" in text
+    text = explain(kind, message, line="e = np.exp(x - top) / total", shapes="x (2, 3), top (2,), total (2,)")
+    assert "drop that axis from the smaller array?" in text
     kind, message = raised("np.ones((2, 3)) - np.ones(4)")
     assert "Which axis of the first array should match" in explain(
         kind, message, line="e = x - top", shapes="x (2, 3), top (4,)"
@@ -312,3 +323,11 @@ def test_brackets_that_never_close_are_read_once():
     started = time.process_time()
     signature_of_error("E", "(" * 100_000)
     assert time.process_time() - started < 2
+
+
+def test_a_suggestion_is_close_and_different_from_what_was_written():
+    """A name is suggested only if it is close. An argument that NumPy knows is not suggested in its own place."""
+    text = explain("NameError", "name 'score' is not defined", line="return score", known=["raw_scores"])
+    assert "Did you mean" not in text
+    error = "TypeError", "softmax() got an unexpected keyword argument 'keepdims'"
+    assert "Did you mean" not in explain(*error, line="softmax(x, keepdims=True)", function="soft_lookup")

@@ -167,6 +167,12 @@ def split_heads(X, h):
         heads.append(X[..., i * h : (i + 1) * h])
     return np.stack(heads, axis=-3)
 """
+CLIPPED = """\
+def softmax(x, axis=-1):
+    x = np.minimum(x, 500)
+    e = np.exp(x)
+    return e / e.sum(axis=axis, keepdims=True)
+"""
 OWN_PROJECTION = """\
 def project(X, W):
     return (X @ W).reshape(-1, W.shape[1])
@@ -191,6 +197,8 @@ def project_qkv(X_q, X_kv, W_Q, W_K, W_V):
             True,
         ),
         ("project_qkv", OWN_PROJECTION, {"project(X_q, ": "(X_q @ "}, False),
+        ("softmax", CLIPPED, {"    return": "    e = np.exp(x - x.max(axis=axis, keepdims=True))\n    return"}, True),
+        ("softmax", CLIPPED, {"e = np.exp(x)": "e = np.exp(x - x.max(axis=axis, keepdims=True))"}, False),
     ],
 )
 def test_a_change_that_makes_the_students_own_steps_useless_is_not_reported(exercise, source, changes, useless):
