@@ -94,12 +94,6 @@ class Meanings:
         rest: the digest of everything that belongs to no exercise. All exercises depend on it.
     """
 
-    @classmethod
-    @lru_cache(maxsize=1)  # as above
-    def of(cls, checks: bytes, solutions: tuple[bytes, ...], exercises: tuple[str, ...]) -> Meanings:
-        """Return the meanings of these files. Equal files are compared only once."""
-        return cls(checks, solutions, exercises)
-
     def __init__(self, checks: bytes, solutions: Sequence[bytes], exercises: Sequence[str]) -> None:
         self._exercises = frozenset(exercises)
         files = [checks, *solutions]

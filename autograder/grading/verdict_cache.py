@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,9 @@ def _outcome_of(cell: dict[str, Any]) -> CellOutcome:
     return CellOutcome(cell["index"], tuple(cell["outputs"]), error, cell["stopped"], at)
 
 
+_meanings = lru_cache(maxsize=1)(Meanings)  # one command needs them twice
+
+
 def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> tuple[bytes, dict[str, str]]:
     """Return the hash of everything that all exercises depend on, and for each exercise the digest of what only it depends on."""
     digest = hashlib.sha256()
@@ -136,7 +140,7 @@ def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> tup
     texts += [(p, meaning_of(p.read_bytes(), is_solution=p.parent != checks.parent)) for p in modules if p not in own]
     exercises = tuple(load_source(source)[1].exercises()) if source.is_file() else ()
     solutions = tuple(path.read_bytes() for path in own)
-    meanings = Meanings.of(checks.read_bytes() if checks.is_file() else b"", solutions, exercises)
+    meanings = _meanings(checks.read_bytes() if checks.is_file() else b"", solutions, exercises)
     for path, text in texts:
         digest.update(f"{path.name}\0".encode() + hashlib.sha256(text).digest())
     limits, packages, secret = asdict(course.limits), list(course.packages), course_secret(course)

@@ -27,13 +27,7 @@ from autograder.classroom.gradebook.people import (
     marks_from_rows,
     read_class_list,
 )
-from autograder.classroom.gradebook.reading import (
-    DUE_DATE,
-    POINTS,
-    parse_utc,
-    points_by_cell,
-    query,
-)
+from autograder.classroom.gradebook.reading import DUE_DATE, POINTS, parse_utc, points_by_cell, query
 
 __all__ = [
     "BLANK", "POINTS_POSSIBLE", "ChapterBook", "ClassMarks", "Policy", "chapters_in", "escape_formula", "feedback_text", "format_points",

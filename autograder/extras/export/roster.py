@@ -423,11 +423,7 @@ def _points_possible(table: Table, at: int, worth: float, chapter: str) -> float
 
 
 def _left_out(
-    found: ClassMarks,
-    roster: Roster,
-    rows: Mapping[int, Sequence[str]],
-    whose: Mapping[int, Person],
-    name: int,
+    found: ClassMarks, roster: Roster, rows: Mapping[int, Sequence[str]], whose: Mapping[int, Person], name: int
 ) -> Iterable[str]:
     there = {student.id for student in whose.values()}
     lost = [s.id for s in found.students if s.id not in there and any(found.of(c, s.id) for c in found.chapters)]

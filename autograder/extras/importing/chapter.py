@@ -209,13 +209,7 @@ def _tested(program: Sequence[Statement], bodies: Sequence[Body], pieces: Sequen
     return frozenset(asked | {name for s in through for name in s.uses} | also)
 
 
-def _divide(
-    chapter: NewChapter,
-    number: int,
-    piece: AnswerCell,
-    tested: Collection[str],
-    names: set[str],
-) -> None:
+def _divide(chapter: NewChapter, number: int, piece: AnswerCell, tested: Collection[str], names: set[str]) -> None:
     parts = parts_of(piece, number, tested, names)
     mine = [part.exercise for part in parts or () if part.exercise is not None]
     twice = [e.name for e in mine if any(e.name == other.name for other in chapter.exercises)]

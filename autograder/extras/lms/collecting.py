@@ -319,14 +319,7 @@ def _signature(course: Course, chapter: str, student: str, record: Mapping[str, 
 
 
 def _collected(
-    course: Course,
-    chapter: str,
-    one: Handin,
-    student: str,
-    when: _When,
-    system: System,
-    *,
-    force: bool,
+    course: Course, chapter: str, one: Handin, student: str, when: _When, system: System, *, force: bool
 ) -> Collected:
     try:
         choice = _choose(course, chapter, one.files)
