@@ -6,12 +6,13 @@ import json
 import re
 from pathlib import Path
 
-from autograder.authoring.scaffold import configuration, writing
+from autograder.authoring.scaffold import writing
 from autograder.base.errors import CourseError
 from autograder.course.course import CONFIG_NAME, Course, load_course
 
 __all__ = ["new_course"]
 
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}\Z")
 _TEMPLATES = Path(__file__).with_name("templates")
 
 
@@ -28,11 +29,33 @@ def new_course(folder: Path, *, title: str | None = None, course_id: str | None 
         course_id = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-._")
         if not course_id:
             raise CourseError(f"Cannot create a course id from {name!r}. Give one, such as --id my-course.")
-    configuration.require_course_id(course_id)
-    title = configuration.require_title(title if title is not None else _title(name) or course_id)
+    _require_id(course_id)
+    title = _valid_title(title if title is not None else _title(name) or course_id)
     files = _files(title, course_id)
     writing.write_all({folder / path: text for path, text in files.items()}, new=True)
     return load_course(folder)
+
+
+def _require_id(text: str) -> None:
+    if not _ID.match(text):
+        raise CourseError(
+            f"{_short(text)} cannot be the id of a course: nbgrader creates folders with that name. Use letters, digits, _, - and ., "
+            "beginning with a letter or digit, such as --id my-course."
+        )
+
+
+def _valid_title(text: str) -> str:
+    """Return ``text`` without surrounding whitespace. Raises ``CourseError`` if it is not a valid title."""
+    text = text.strip()
+    if not text or not text.isprintable() or len(text) > 200:
+        raise CourseError(
+            f"{_short(text)} cannot be the title of a course: write one line of at most 200 characters, such as --title 'A course'."
+        )
+    return text
+
+
+def _short(text: str) -> str:
+    return repr(text) if len(text) <= 60 else f"{text[:57]!r}…"
 
 
 def _files(title: str, course_id: str) -> dict[str, str]:

@@ -13,7 +13,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from autograder.authoring.scaffold.configuration import with_chapter
 from autograder.base.files import write_atomically
 from autograder.base.formatting import number, pluralize
 from autograder.course.course import CONFIG_NAME, Course, load_course
@@ -29,6 +28,7 @@ from autograder.extras.importing.dependencies import files_of, modules_beside, p
 from autograder.extras.importing.pieces import AnswerCell, ImportRefusedError, ManualCell
 from autograder.extras.importing.program import AsItIs
 from autograder.extras.importing.source_notebook import original_of, read_source
+from autograder.extras.new_exercise.configuration import with_chapter
 
 __all__ = ["Imported", "import_notebook"]
 

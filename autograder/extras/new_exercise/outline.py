@@ -11,12 +11,12 @@ from pathlib import Path
 from autograder.authoring.release.check_file import CheckFile
 from autograder.authoring.release.problems import MARK
 from autograder.authoring.release.stubs import Definition, parameters_of
-from autograder.authoring.scaffold import configuration, writing
+from autograder.authoring.scaffold import writing
 from autograder.base.errors import CourseError
 from autograder.base.foreign import Json
 from autograder.course.course import CONFIG_NAME, Course
 from autograder.course.notebook import NotebookError, cell_of, load_document, notebook_of
-from autograder.extras.new_exercise import exercise_texts
+from autograder.extras.new_exercise import configuration, exercise_texts
 from autograder.extras.new_exercise.stub_cells import stub_of
 
 __all__ = ["POINTS", "ScaffoldResult", "new_exercise"]

@@ -1,4 +1,4 @@
-"""Validate the names of courses, chapters and exercises, and add chapters to a configuration file."""
+"""Validate the names of chapters and exercises, and add chapters to a configuration file."""
 
 from __future__ import annotations
 
@@ -16,10 +16,7 @@ from autograder.base.errors import CourseError
 from autograder.course.course import Course
 from autograder.judging.proxies import StudentProxy
 
-__all__ = [
-    "require_chapter_name", "require_course_id", "require_exercise_name", "require_parameters", "require_points",
-    "require_title", "with_chapter",
-]  # fmt: skip
+__all__ = ["require_chapter_name", "require_exercise_name", "require_parameters", "require_points", "with_chapter"]
 
 
 def with_chapter(course: Course, path: Path, text: str, chapter: str) -> str:
@@ -106,33 +103,12 @@ def _chapters(path: Path, text: str) -> list[str] | None:
     return list(chapters) if isinstance(chapters, list) else None
 
 
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\Z")
 _LONGEST = 80  # characters, because names become parts of paths
 _MOST_POINTS = 10_000.0
 # Names that a notebook imports and its cells use.
 _OF_THE_NOTEBOOK = frozenset({"check", "hint", "uses", "move", "np", "numpy", "autograder"})
 # Names of folders in solutions/.
 _OF_THE_COURSE = frozenset({"misconceptions", "alternatives", "training"})
-
-
-def require_course_id(text: str) -> str:
-    """Return ``text`` if it is a valid course id. Raises ``CourseError`` otherwise."""
-    if not _ID.match(text) or len(text) > _LONGEST:
-        raise CourseError(
-            f"{_short(text)} cannot be the id of a course: nbgrader creates folders with that name. Use letters, digits, _, - and ., "
-            "beginning with a letter or digit, such as --id my-course."
-        )
-    return text
-
-
-def require_title(text: str) -> str:
-    """Return ``text`` without surrounding whitespace if it is a valid course title. Raises ``CourseError`` otherwise."""
-    text = text.strip()
-    if not text or not text.isprintable() or len(text) > 200:
-        raise CourseError(
-            f"{_short(text)} cannot be the title of a course: write one line of at most 200 characters, such as --title 'A course'."
-        )
-    return text
 
 
 def require_chapter_name(course: Course, text: str) -> str:
