@@ -47,22 +47,23 @@ def keys_from_the_asking_side(X_q, X_kv, W_Q, W_K, W_V):
 
 @wrong
 def one_matrix_for_all(X_q, X_kv, W_Q, W_K, W_V):
-    """You used W_Q three times, so W_K and W_V have no effect on your answer. Queries, keys and values have different
-    tasks, and with one matrix the network cannot learn them separately. Each of the three needs its own matrix."""
+    """All three of your arrays are made with W_Q, so W_K and W_V have no effect on your answer. Queries, keys and
+    values have different tasks, and with one matrix the network cannot learn them separately. Each of the three needs
+    its own matrix."""
     return X_q @ W_Q, X_kv @ W_Q, X_kv @ W_Q
 
 
 @wrong
 def keys_made_with_the_query_matrix(X_q, X_kv, W_Q, W_K, W_V):
-    """You computed the keys with W_Q, so W_K has no effect on your answer. A word's query and its key are different
-    things: a verb may look for nouns, but it is not a noun. Which letter in your code should be a K?"""
+    """The keys that you return are made with W_Q, so W_K has no effect on your answer. A word's query and its key are
+    different things: a verb may look for nouns, but it is not a noun. Which letter in your code should be a K?"""
     return X_q @ W_Q, X_kv @ W_Q, X_kv @ W_V
 
 
 @wrong
 def values_made_with_the_key_matrix(X_q, X_kv, W_Q, W_K, W_V):
-    """You computed the values with W_K, so they equal the keys, and W_V has no effect on your answer. A value may even
-    have another width, d_v instead of d_k. Which letter in your code should be a V?"""
+    """The values that you return are made with W_K, so they equal the keys, and W_V has no effect on your answer. A
+    value may even have another width, d_v instead of d_k. Which letter in your code should be a V?"""
     return X_q @ W_Q, X_kv @ W_K, X_kv @ W_K
 
 
@@ -75,39 +76,39 @@ def values_not_projected(X_q, X_kv, W_Q, W_K, W_V):
 
 @wrong
 def values_made_from_the_keys(X_q, X_kv, W_Q, W_K, W_V):
-    """You compute the values from the keys, with W_K and then W_V. That runs without an error only if d_k equals
-    d_model. The three projections are independent: each of them starts from the sequence itself."""
+    """Your values are made with W_K and then W_V, as if they came from the keys. That runs without an error only if d_k
+    equals d_model. The three projections are independent: each of them starts from the sequence itself."""
     K = X_kv @ W_K
     return X_q @ W_Q, K, K @ W_V
 
 
 @wrong
 def matrices_transposed(X_q, X_kv, W_Q, W_K, W_V):
-    """You transposed the matrices, which runs without an error only if they are square. In the docstring, W_Q has shape
-    (d_model, d_k). Write the shapes of X_q and W_Q next to each other: do the sizes in the middle agree without a
-    transpose?"""
+    """Your answer is the one with the three matrices transposed, which runs without an error only if they are square.
+    In the docstring, W_Q has shape (d_model, d_k). Which of its two axes should meet the last axis of X_q in your
+    product?"""
     return X_q @ W_Q.T, X_kv @ W_K.T, X_kv @ W_V.T
 
 
 @wrong
 def matrices_on_the_left(X_q, X_kv, W_Q, W_K, W_V):
-    """You put the matrices on the left, so they mix the positions instead of the entries inside each position. That
-    runs without an error only if the sizes happen to agree. On which side must X be, so that the sum runs over its last
-    axis, d_model?"""
+    """Your three arrays are the products W @ X, so the matrices mix the positions instead of the entries inside each
+    position. That runs without an error only if the sizes happen to agree. The sum should run over the last axis of X,
+    d_model. Which axis of X meets the matrix in your product?"""
     return W_Q @ X_q, W_K @ X_kv, W_V @ X_kv
 
 
 @wrong
 def another_order(X_q, X_kv, W_Q, W_K, W_V):
-    """All three arrays are right, but you return them as keys, queries, values. The caller unpacks `Q, K, V`, so return
-    them in that order."""
+    """The three arrays that you return are right, but their order is keys, queries, values. The caller unpacks `Q, K,
+    V`. Is your `return` in another order, or do two of your variables contain each other's array?"""
     return X_kv @ W_K, X_q @ W_Q, X_kv @ W_V
 
 
 @wrong
 def values_before_keys(X_q, X_kv, W_Q, W_K, W_V):
-    """Your second and third arrays are swapped: you swapped either W_K and W_V or the arrays in your `return`. Keys
-    come second and use W_K, values come third and use W_V. Compare the widths, d_k and d_v."""
+    """Your second and third arrays are swapped. Keys come second and use W_K, values come third and use W_V. Follow
+    each of the two from its matrix to your `return`: at which step do they change places?"""
     return X_q @ W_Q, X_kv @ W_V, X_kv @ W_K
 
 
@@ -120,9 +121,9 @@ def only_queries_and_keys(X_q, X_kv, W_Q, W_K, W_V):
 
 @wrong
 def only_the_first_of_the_batch(X_q, X_kv, W_Q, W_K, W_V):
-    """You project the first sequence of a batch and lose the others, along with the batch axis. In the docstring, `...`
-    means any number of axes in front, and your answer should have all of them. If a matrix is on the right, `@` keeps
-    all these axes by itself."""
+    """You return only the first sequence of a batch and lose the others, along with the batch axis. In the docstring,
+    `...` means any number of axes in front, and your answer should have all of them. If a matrix is on the right, `@`
+    keeps all these axes by itself, so there is nothing to pick."""
     while X_q.ndim > 2:
         X_q, X_kv = X_q[0], X_kv[0]
     return X_q @ W_Q, X_kv @ W_K, X_kv @ W_V
@@ -130,15 +131,16 @@ def only_the_first_of_the_batch(X_q, X_kv, W_Q, W_K, W_V):
 
 @wrong
 def three_equal_parts(X_q, X_kv, W_Q, W_K, W_V):
-    """You put the three matrices side by side and divide the product into three equal parts. That needs d_k and d_v to
-    be equal, but a value may be wider or narrower than a key. At which columns does each part begin and end?"""
+    """You put the three matrices side by side and divide them, or their product, into three equal parts. That needs d_k
+    and d_v to be equal, but a value may be wider or narrower than a key. At which columns does each part begin and
+    end?"""
     side_by_side = np.concatenate([W_Q, W_K, W_V], axis=1)
     return (*np.split(X_q @ side_by_side, 3, axis=-1)[:1], *np.split(X_kv @ side_by_side, 3, axis=-1)[1:])
 
 
 @wrong
 def as_many_keys_as_queries(X_q, X_kv, W_Q, W_K, W_V):
-    """You go through both sequences together, so you stop at the end of the shorter one. `zip` does that without an
+    """You keep only as many rows of both sequences as the shorter one has. For example, `zip` stops there without an
     error. The two sequences may have different lengths: a query belongs to a row of X_q, and a key and a value belong
     to a row of X_kv."""
     n = min(len(X_q), len(X_kv))
@@ -147,8 +149,8 @@ def as_many_keys_as_queries(X_q, X_kv, W_Q, W_K, W_V):
 
 @wrong
 def turned_round_and_back(X_q, X_kv, W_Q, W_K, W_V):
-    """Your code is right for a single pair of sequences. With batch axes, `.T` reverses all the axes, so the batch is
-    no longer in front. The product `X @ W` needs no transpose: it keeps all the axes of X but the last."""
+    """Your code is right for a single pair of sequences. With batch axes, it reverses all the axes, as `.T` does, so
+    the batch is no longer in front. The product `X @ W` needs no transpose: it keeps all the axes of X but the last."""
     return (W_Q.T @ X_q.T).T, (W_K.T @ X_kv.T).T, (W_V.T @ X_kv.T).T
 
 
@@ -177,9 +179,9 @@ wrong = misconceptions_of("attention_scores")
 
 @wrong
 def transposes_every_axis(Q, K):
-    """Your answer is right for plain matrices. With batch axes, `.T` reverses all the axes, so (B, n_k, d_k) becomes
-    (d_k, n_k, B) and the batch is no longer in front. Only the last two axes should be swapped: which function swaps
-    two axes that you name?"""
+    """Your answer is right for plain matrices. With batch axes, you reverse all the axes, as `.T` does, so (B, n_k,
+    d_k) becomes (d_k, n_k, B) and the batch is no longer in front. Only the last two axes should be swapped: which
+    function swaps two axes that you name?"""
     return Q @ K.T
 
 
@@ -201,8 +203,8 @@ def exchanges_the_first_two_axes(Q, K):
 @wrong
 def keys_down_the_side(Q, K):
     """Your rows belong to the keys and your columns to the queries. The table should have shape (n_q, n_k): each row
-    contains one query's scores for all the keys, ready for a softmax along the row. Which of the two has to come
-    first: on the left of `@`, or right after the arrow of an einsum?"""
+    contains one query's scores for all the keys, ready for a softmax along the row. An einsum without `->` puts its
+    letters in alphabetical order. Which step of your code puts the keys first?"""
     return K @ np.swapaxes(Q, -1, -2)
 
 
@@ -244,24 +246,24 @@ def scaled_already(Q, K):
 
 @wrong
 def mean_of_the_products(Q, K):
-    """Your scores are the right ones divided by d_k. You took the mean of the products, but a dot product is their sum.
-    For example, [1, 2] with [1, 2] is 1 + 4 = 5, not 2.5."""
+    """Your scores are the right ones divided by d_k. So each is the mean of the products, but a dot product is their
+    sum. For example, [1, 2] with [1, 2] is 1 + 4 = 5, not 2.5. Where does your code divide, or take a mean?"""
     return Q @ np.swapaxes(K, -1, -2) / K.shape[-1]
 
 
 @wrong
 def never_transposes(Q, K):
-    """You multiplied Q by K without a transpose. That combines rows of Q with columns of K. It runs without an error
-    only if there are as many keys as entries in a key. In both arrays, the axis to sum over, d_k, comes last. What has
-    to happen to one of them first?"""
+    """Your answer is the product of Q and K without a transpose, so rows of Q meet columns of K. That runs without an
+    error only if there are as many keys as entries in a key. In both arrays, the axis to sum over, d_k, comes last.
+    What has to happen to exactly one of them, and does your product use the result?"""
     return Q @ K
 
 
 @wrong
 def sums_over_the_positions(Q, K):
-    """You transposed the queries instead of the keys, so your sum runs over the positions. Your answer has shape (d_k,
-    d_k), and your code runs only if there are as many queries as keys. The sum should run over the d_k entries, so that
-    (n_q, n_k) is left."""
+    """Your sum runs over the positions. That works only with as many queries as keys, and your answer then has shape
+    (d_k, d_k). The sum should run over the d_k entries, so that (n_q, n_k) is left. Which axis of Q meets which axis of
+    K in your product?"""
     return np.swapaxes(Q, -1, -2) @ K
 
 
@@ -291,9 +293,9 @@ def every_batch_entry_with_every_other(Q, K):
 
 @wrong
 def dot_with_every_axis_turned(Q, K):
-    """`.T` reverses all the axes of K, batch axes too, and `np.dot` combines every batch entry with every other. Both
-    are right only for plain matrices. Which function swaps just the last two axes, and which operator handles each
-    batch entry separately?"""
+    """You reverse all the axes of K, batch axes too, as `.T` does. And you combine every batch entry with every other,
+    as `np.dot` does. Both are right only for plain matrices. Which function swaps just the last two axes, and which
+    operator handles each batch entry separately?"""
     return np.dot(Q, K.T)
 
 
@@ -395,8 +397,8 @@ def softmax_over_the_queries(Q, K, V):
 
 @wrong
 def subtracts_the_mean(Q, K, V):
-    """Your results are what you get if you shift the scores so that the mean of each row is 0. A score may still be far
-    above the mean. For example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Which score has to
+    """Your weights are wrong if a score is far above the number that you subtract from its row, such as the row's mean.
+    With the mean, for example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Which score has to
     become 0, so that no exponent is positive?"""
     scores = attention_scores(Q, K)
     e = np.exp(scores - scores.mean(axis=-1, keepdims=True))
@@ -432,8 +434,8 @@ def softmax_over_the_whole_table(Q, K, V):
 
 @wrong
 def pair_exchanged(Q, K, V):
-    """Both arrays are right, but the weights come first in your pair. The caller unpacks `output, weights`, so return
-    them in that order."""
+    """Both arrays that you return are right, but the weights come first in your pair. The caller unpacks `output,
+    weights`. Is your `return` in another order, or do your two variables contain each other's array?"""
     weights = softmax(attention_scores(Q, K))
     return weights, weights @ V
 
@@ -457,7 +459,7 @@ def scores_in_place_of_weights(Q, K, V):
 def no_softmax_at_all(Q, K, V):
     """You mixed the values with the raw scores. Scores may be negative and add up to anything, so the mix is not an
     average. For example, with scores 5 and 8, two values of 1 would make 5 + 8 = 13. Which function turns scores into
-    shares of a whole?"""
+    shares of a whole, and does your code use its result?"""
     scores = attention_scores(Q, K)
     return scores @ V, scores
 
@@ -473,7 +475,7 @@ def weights_transposed(Q, K, V):
 
 @wrong
 def scaled_scores(Q, K, V):
-    """You divided your scores by the square root of d_k before the softmax. That is the famous formula, and chapter 3
+    """Your weights are the ones for scores divided by the square root of d_k. That is the famous formula, and chapter 3
     shows why it needs the root. In this chapter, use the scores unchanged."""
     weights = softmax(attention_scores(Q, K) / np.sqrt(K.shape[-1]))
     return weights @ V, weights
@@ -497,17 +499,17 @@ def queries_against_themselves(Q, K, V):
 
 @wrong
 def keys_against_queries(Q, K, V):
-    """Your table of weights is transposed: it has a row for each key. Then each key divides its attention among the
-    queries, and the output has as many rows as there are keys. It should have a row for each query."""
+    """Your table of weights has a row for each key. So each key divides its attention among the queries, and the output
+    has as many rows as there are keys. Both should have a row for each query."""
     weights = softmax(attention_scores(K, Q))
     return weights @ V, weights
 
 
 @wrong
 def no_max_shift(Q, K, V):
-    """Your formula is right on paper, but exp of a score above about 709 is too large for a float64. It becomes inf, and
-    inf/inf is nan. Unscaled scores of long vectors easily get that large. What does the softmax of chapter 1, at the
-    top of this notebook, subtract from each row of scores first?"""
+    """Your formula is right on paper, but exp of a score above about 709 is too large for a float64. It becomes inf,
+    and inf/inf is nan. Unscaled scores of long vectors easily get that large. What does the softmax of chapter 1, at
+    the top of this notebook, subtract from each row of scores first, and does your exp get the result?"""
     e = np.exp(attention_scores(Q, K))
     weights = e / e.sum(axis=-1, keepdims=True)
     return weights @ V, weights
@@ -543,8 +545,8 @@ def softmax_twice(Q, K, V):
 
 @wrong
 def exps_not_normalised(Q, K, V):
-    """Your weights have the right proportions, but they do not add up to 1, so the output is too large. What do you
-    have to divide the exps by?"""
+    """Your weights have the right proportions, but they do not add up to 1, so the output is not an average. What do
+    you have to divide the exps by, and does your code use the result?"""
     scores = attention_scores(Q, K)
     weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return weights @ V, weights
@@ -561,27 +563,27 @@ def shares_of_the_scores(Q, K, V):
 
 @wrong
 def batch_turned_round(Q, K, V):
-    """Your answer is right for plain matrices. With batch axes, `.T` reverses all the axes, so the batch is no longer
-    in front. Only the last two axes should be swapped, as in `attention_scores`: which function swaps two axes that you
-    name?"""
+    """Your answer is right for plain matrices. With batch axes, you reverse all the axes of K, as `.T` does, so the
+    batch is no longer in front. Only the last two axes should be swapped, as in `attention_scores`: which function
+    swaps two axes that you name?"""
     weights = softmax(Q @ K.T)
     return weights @ V, weights
 
 
 @wrong
 def scores_by_dot_with_every_axis_turned(Q, K, V):
-    """`.T` reverses all the axes of K, batch axes too, and `np.dot` combines every batch entry with every other. Both
-    are right only for plain matrices. Which function swaps just the last two axes, and which operator handles each
-    batch entry separately?"""
+    """You reverse all the axes of K, batch axes too, as `.T` does. And you combine every batch entry with every other,
+    as `np.dot` does. Both are right only for plain matrices. Which function swaps just the last two axes, and which
+    operator handles each batch entry separately?"""
     weights = softmax(np.dot(Q, K.T))
     return weights @ V, weights
 
 
 @wrong
 def both_by_dot_with_every_axis_turned(Q, K, V):
-    """`.T` reverses all the axes of K, batch axes too, and `np.dot` combines every batch entry with every other. Both
-    are right only for plain matrices. Which function swaps just the last two axes, and which operator handles each
-    batch entry separately?"""
+    """You reverse all the axes of K, batch axes too, as `.T` does. And you combine every batch entry with every other,
+    as `np.dot` does. Both are right only for plain matrices. Which function swaps just the last two axes, and which
+    operator handles each batch entry separately?"""
     weights = softmax(np.dot(Q, K.T))
     return np.dot(weights, V), weights
 
@@ -605,8 +607,8 @@ def exactly_one_batch_axis(Q, K, V):
 
 @wrong
 def no_axis_and_no_shift(Q, K, V):
-    """You divide by one sum for the whole table, so all your weights together add up to 1. Each query needs its own set
-    of weights. Also, you subtract nothing from the scores before exp, so large scores give nan."""
+    """All your weights together add up to 1, as if you divided by one sum for the whole table. Each query needs its own
+    set of weights. Also, exp gets the scores without a shift, so large scores give nan."""
     e = np.exp(attention_scores(Q, K))
     weights = e / e.sum()
     return weights @ V, weights
@@ -655,7 +657,7 @@ def keys_read_as_already_turned():
 @wrong
 def scores_on_their_side():
     """Your SCORES_EQ gives the right numbers, but in a table with a row for each key. The letters after `->` set the
-    order of the axes, and the queries should come first."""
+    order of the axes. The queries' letter, which is the first in Q's part, should come first there."""
     return {"SCORES_EQ": "ia,ja->ji"}
 
 
@@ -697,8 +699,8 @@ def features_summed_apart():
 
 @wrong
 def summed_over_the_positions():
-    """Your SCORES_EQ sums over the positions and keeps the features, so the answer has shape (d_k, d_k). For scores, do
-    the opposite: keep the positions and sum over the features."""
+    """Your SCORES_EQ sums over the positions and keeps the features. That works only with as many queries as keys, and
+    the answer then has shape (d_k, d_k). For scores, do the opposite: keep the positions and sum over the features."""
     return {"SCORES_EQ": "ai,aj->ij"}
 
 
@@ -736,7 +738,7 @@ def queries_summed_away():
 @wrong
 def mix_on_its_side():
     """Your MIX_EQ gives the right numbers, but queries and features are swapped. The letters after `->` set the order
-    of the axes, and the queries should come first."""
+    of the axes. The queries' letter, which is the first in the weights' part, should come first there."""
     return {"MIX_EQ": "ij,jb->bi"}
 
 
@@ -756,8 +758,9 @@ def mix_over_the_queries():
 
 @wrong
 def values_come_first():
-    """In your MIX_EQ, the first part describes the values and the second the weights. The arrays are passed as weights,
-    V, so the parts have to be in this order."""
+    """The parts of your MIX_EQ fit V and then the weights, or the weights and V both transposed. The arrays are passed
+    as weights, V, as they are. So the first part must name queries and keys, and the second keys and features, in this
+    order."""
     return {"MIX_EQ": "jb,ij->ib"}
 
 

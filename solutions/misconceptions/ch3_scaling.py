@@ -533,8 +533,8 @@ def no_largest_score_taken_away(Q, K, V):
 
 @wrong
 def subtracts_the_mean(Q, K, V):
-    """Your results are what you get if you shift the scores so that the mean of each row is 0. A score may still be far
-    above the mean. For example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Which score has to
+    """Your weights are wrong if a score is far above the number that you subtract from its row, such as the row's mean.
+    With the mean, for example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Which score has to
     become 0, so that no exponent is positive?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     e = np.exp(scores - scores.mean(axis=-1, keepdims=True))

@@ -12,7 +12,8 @@ wrong = misconceptions_of("causal_mask")
 @wrong
 def excludes_itself(n_q, n_k=None):
     """In your mask, no query may see the key at its own position. A position may see its own token. Without n_k, your
-    first query has nothing at all to look at. Which comparison also allows equality?"""
+    first query has nothing at all to look at. Which step leaves out this key, for example a comparison without
+    equality?"""
     n_k = n_q if n_k is None else n_k
     return np.arange(n_k) < np.arange(n_q)[:, None] + (n_k - n_q)
 
@@ -20,8 +21,8 @@ def excludes_itself(n_q, n_k=None):
 @wrong
 def upper_triangle(n_q, n_k=None):
     """Your mask is the other triangle: each query sees itself and the later keys, but no earlier ones. For example,
-    query 0 of causal_mask(3) should have one True in its row, but yours has three. In which direction should you
-    compare the positions of key and query?"""
+    query 0 of causal_mask(3) should have one True in its row, but yours has three. Which side of the diagonal should be
+    True?"""
     n_k = n_q if n_k is None else n_k
     return np.arange(n_k) >= np.arange(n_q)[:, None] + (n_k - n_q)
 
@@ -184,8 +185,8 @@ def shifted_the_wrong_way(n_q, n_k=None):
 
 @wrong
 def needs_to_be_told_n_k(n_q, n_k=None):
-    """Your mask is right if n_k is given. Without it, n_k is None, which is not a number, and you get an error. What
-    should n_k be in that case, and which line of your code sets it?"""
+    """Your mask is right if n_k is given. Without n_k, you get an error. There should be as many keys as queries then:
+    does your code handle this case, and what does the error message say?"""
     return np.arange(n_k) <= np.arange(n_q)[:, None] + (n_k - n_q)
 
 
@@ -231,8 +232,9 @@ def marks_the_padding(lengths, n_k):
 
 @wrong
 def counts_from_the_end_of_a_full_row(lengths, n_k):
-    """Your mask is right for every sequence that has padding. Without padding, your slice starts at -0, which is 0, so
-    it sets the whole row to False. Count from the front instead: which positions of a row are real?"""
+    """Your mask is right for every sequence that has padding, but without padding the whole row is False. Do you count
+    from the end? The count is then 0, and -0 is the start of the row. Which positions are real, counted from the
+    front?"""
     mask = np.ones((len(lengths), 1, n_k), dtype=bool)
     for row, length in zip(mask, lengths, strict=True):
         row[:, -(n_k - length) :] = False
@@ -343,8 +345,8 @@ def batch_axis_in_the_middle(lengths, n_k):
 
 @wrong
 def counts_the_lengths_down(lengths, n_k):
-    """The mask is right, but your code changes `lengths`. `lengths -= 1` writes into the caller's array, so later code
-    gets other lengths. `lengths - 1` makes a new array."""
+    """The mask is right, but your code changes `lengths`: its numbers or its shape. For example, `lengths -= 1` writes
+    into the caller's array, while `lengths - 1` makes a new one. How can you leave `lengths` as it was?"""
     lengths -= 1
     return np.arange(n_k) <= lengths[:, None, None]
 
@@ -354,32 +356,32 @@ wrong = misconceptions_of("masked_softmax")
 
 @wrong
 def nan_where_nothing_is_allowed(scores, mask):
-    """Your weights are right for every row with an allowed place. A row without an allowed place gives nan. With only
-    -inf in the row, the sum of the exps is 0 (or the maximum is -inf, and -inf minus -inf is nan). Its weights should
-    be zeros. What could you do about such a row, before or after the softmax?"""
+    """Your weights are right for every row with an allowed place. A row without an allowed place gives nan, for example
+    from 0 / 0 or from -inf minus -inf. Its weights should be zeros. What could you do about such a row, before or after
+    the softmax?"""
     return softmax(np.where(mask, scores, -np.inf))
 
 
 @wrong
 def uniform_where_nothing_is_allowed(scores, mask):
     """Your weights are right for every row with an allowed place. A row without an allowed place gets equal weights,
-    because all its scores are the same very low number. So a query that may see nothing sees everything. Its weights
-    should be zeros: at which step could you use the mask again?"""
+    for example because all its scores become the same number. So a query that may see nothing sees everything. Its
+    weights should be zeros: which step could use the mask for that?"""
     return softmax(np.where(mask, scores, -1e9))
 
 
 @wrong
 def unmasked_where_nothing_is_allowed(scores, mask):
     """Your weights are right for every row with an allowed place. A row without an allowed place gets the weights that
-    it would have without a mask. You add the same number to all of its scores, and that changes nothing in a softmax.
-    Its weights should be zeros: at which step could you use the mask again?"""
+    it would have without a mask. For example, adding the same number to all of its scores changes nothing in a softmax.
+    Its weights should be zeros: which step could use the mask for that?"""
     return softmax(scores + np.where(mask, 0.0, -1e9))
 
 
 @wrong
 def subtracts_the_mean(scores, mask):
-    """Your results are what you get if you shift the scores so that the mean of each row is 0. A score may still be far
-    above the mean. For example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Which score has to
+    """Your weights are wrong if a score is far above the number that you subtract from its row, such as the row's mean.
+    With the mean, for example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Which score has to
     become 0, so that no exponent is positive?"""
     e = np.where(mask, np.exp(scores - scores.mean(axis=-1, keepdims=True)), 0.0)
     total = e.sum(axis=-1, keepdims=True)
@@ -389,8 +391,7 @@ def subtracts_the_mean(scores, mask):
 @wrong
 def no_shift(scores, mask):
     """Your weights are right for small scores. But exp of a score above 710 is inf, and if all allowed scores of a row
-    are below -746, its sum is 0. Before exp, subtract one number from all the scores of a row. Which one makes exp
-    safe?"""
+    are below -746, its sum is 0. So exp needs the scores minus one number for each row. Which number makes exp safe?"""
     e = np.where(mask, np.exp(scores), 0.0)
     total = e.sum(axis=-1, keepdims=True)
     return e / np.where(mask.any(axis=-1, keepdims=True), total, 1.0)
@@ -399,17 +400,17 @@ def no_shift(scores, mask):
 @wrong
 def no_shift_and_nan_where_nothing_is_allowed(scores, mask):
     """Your weights are right only for a row with an allowed place and no large score. A row without an allowed place
-    should get zeros, but the sum of its exps is 0, so you get nan. And exp of a score above about 709 is inf. Which number
-    could you subtract from all the scores of a row before exp?"""
+    should get zeros, but the sum of its exps is 0, so you get nan. And exp of a score above about 709 is inf. So exp
+    needs the scores minus one number for each row: which one?"""
     e = np.exp(scores) * mask
     return e / e.sum(axis=-1, keepdims=True)
 
 
 @wrong
 def masks_after_the_softmax(scores, mask):
-    """The forbidden weights are 0, but the allowed ones do not add up to 1. You took the softmax of all the scores
-    first, so the forbidden ones still had a share. With [1, 2, 3] and the last score forbidden, for example, your
-    weights add up to 0.33. Mask before the softmax, or divide by the new sum after it."""
+    """The forbidden weights are 0, but the allowed ones do not add up to 1. The sum by which they are divided also
+    contains the forbidden exps. With [1, 2, 3] and the last score forbidden, for example, your weights add up to 0.33.
+    Mask before this sum is made, or divide by the new sum after it."""
     return np.where(mask, softmax(scores), 0.0)
 
 
@@ -438,15 +439,15 @@ def forbidden_scores_count_as_zero(scores, mask):
 
 @wrong
 def fills_the_allowed(scores, mask):
-    """You replace the scores with the very low number if the mask is True, but those places are allowed. In this course
+    """Your results are what you get with a very low score at every True, but those places are allowed. In this course
     True means "may attend". `np.where(a, b, c)` takes an entry of b if a is True there."""
     return softmax(np.where(mask, -1e9, scores))
 
 
 @wrong
 def fills_the_allowed_with_minus_infinity(scores, mask):
-    """You replace the scores with minus infinity if the mask is True, but those places are allowed. In this course True
-    means "may attend". `np.where(a, b, c)` takes an entry of b if a is True there."""
+    """Your results are what you get with a score of minus infinity at every True, but those places are allowed. In this
+    course True means "may attend". `np.where(a, b, c)` takes an entry of b if a is True there."""
     return softmax(np.where(mask, -np.inf, scores))
 
 
@@ -493,8 +494,8 @@ def down_the_columns(scores, mask):
 @wrong
 def exp_without_a_shift(scores, mask):
     """Your weights are right for scores near 0, but exp of anything above about 709 is inf in float64, and exp of
-    anything below about -745 is 0. So you get nan, or zeros in a row with allowed places. Chapter 1's softmax subtracts the largest
-    score first: which scores should count for the maximum here?"""
+    anything below about -745 is 0. So you get nan, or zeros in a row with allowed places. Chapter 1's softmax uses exp
+    of the scores minus the largest: which scores should count for the maximum here?"""
     e = np.where(mask, np.exp(scores), 0.0)
     total = e.sum(axis=-1, keepdims=True)
     return e / np.where(total == 0, 1.0, total)
@@ -502,9 +503,9 @@ def exp_without_a_shift(scores, mask):
 
 @wrong
 def one_maximum_for_all_rows(scores, mask):
-    """You took one maximum for the whole array. This keeps exp of the largest scores finite, but in a row far below the
-    maximum, every exp becomes 0 and the weights are lost. Each row needs its own maximum: which arguments of `max` select
-    an axis, and keep it?"""
+    """Your results are what you get with one maximum for several rows. This keeps exp of the largest scores finite, but
+    in a row far below the maximum, every exp becomes 0 and the weights are lost. Each row needs its own maximum: which
+    arguments of `max` select an axis, and keep it?"""
     e = np.where(mask, np.exp(scores - scores.max()), 0.0)
     total = e.sum(axis=-1, keepdims=True)
     return e / np.where(total == 0, 1.0, total)
@@ -512,9 +513,9 @@ def one_maximum_for_all_rows(scores, mask):
 
 @wrong
 def adds_true_as_one(scores, mask):
-    """You added the mask itself to the scores. NumPy treats True as 1 and False as 0, so this only makes the allowed
-    scores larger by 1. A forbidden place with a high score still wins. What must you add to a score to make its exp
-    (nearly) 0?"""
+    """In your softmax, the allowed scores gain only 1 over the forbidden ones. Do you use the mask itself as a number?
+    NumPy treats True as 1 and False as 0, so a forbidden place with a high score still wins. How far below the others
+    must its score be, so that its exp is (nearly) 0?"""
     weights = softmax(scores + mask)
     return np.where(mask.any(axis=-1, keepdims=True), weights, 0.0)
 
@@ -545,8 +546,8 @@ def as_low_as_the_lowest_score(scores, mask):
 
 @wrong
 def never_divides(scores, mask):
-    """The forbidden places are 0, but your allowed numbers do not add up to 1. Each is the exp of a score, and the last
-    step of the softmax is missing. What must you divide a row by?"""
+    """The forbidden places are 0, but your allowed numbers do not add up to 1. Each is still the exp of a score minus
+    the largest one. What must a row of exps be divided by, and does your code divide by that?"""
     filled = np.where(mask, scores, -1e9)
     return np.where(mask, np.exp(filled - filled.max(axis=-1, keepdims=True)), 0.0)
 
@@ -572,8 +573,9 @@ def equal_shares_of_the_allowed(scores, mask):
 
 @wrong
 def writes_into_the_scores(scores, mask):
-    """The weights are right, but your code writes its low numbers into the caller's scores. `scores[~mask] = …` changes
-    the array itself, and so does writing into `B` after `B = scores`. Work on a copy, or make a new array."""
+    """The weights are right, but your code writes into the caller's scores. For example, `scores[~mask] = …` and
+    `scores -= …` change the array itself, and so does writing into `B` after `B = scores`. Work on a copy, or make a
+    new array."""
     scores[~np.broadcast_to(mask, scores.shape)] = -1e9
     return np.where(mask, softmax(scores), 0.0)
 
@@ -593,8 +595,8 @@ def blocked_scores_become_zero(Q, K, V, mask=None):
 
 @wrong
 def subtracts_the_mean_here(Q, K, V, mask=None):
-    """Your results are what you get if you shift the scores so that the mean of each row is 0. A score may still be far
-    above the mean. For example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Which score has to
+    """Your weights are wrong if a score is far above the number that you subtract from its row, such as the row's mean.
+    With the mean, for example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Which score has to
     become 0, so that no exponent is positive?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = subtracts_the_mean(scores, np.ones_like(scores, dtype=bool) if mask is None else mask)
@@ -645,8 +647,8 @@ def picks_along_the_last_axes(Q, K, V, mask=None):
 
 @wrong
 def turns_the_mask_over_in_place(Q, K, V, mask=None):
-    """The answer is right the first time, but your code changes the mask itself. The caller still needs it, and a second
-    call would allow other keys. Make a new mask."""
+    """The answer is right, but your code changes the mask itself. The caller still needs it, and a second call may then
+    allow other keys. Make a new mask."""
     output = masked_attention(Q, K, V, mask)
     if mask is not None:
         np.logical_not(mask, out=mask)
@@ -655,9 +657,9 @@ def turns_the_mask_over_in_place(Q, K, V, mask=None):
 
 @wrong
 def adds_the_mask_itself(Q, K, V, mask=None):
-    """You added the mask itself to the scores. NumPy treats True as 1 and False as 0, so this only makes the allowed
-    scores larger by 1. A forbidden key with a high score still wins. What would you have to add instead, and at which
-    places?"""
+    """In your softmax, the allowed scores gain only 1 over the forbidden ones. Do you use the mask itself as a number?
+    NumPy treats True as 1 and False as 0, so a forbidden key with a high score still wins. How far below the others
+    must its score be?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else scores + mask)
     return weights @ V, weights
@@ -673,8 +675,8 @@ def ignores_the_mask(Q, K, V, mask=None):
 
 @wrong
 def no_scaling(Q, K, V, mask=None):
-    """Your scores are not divided by the square root of d_k. This is still chapter 3's attention, only with some of the
-    keys hidden. So it needs the same division."""
+    """The scores in your softmax are not divided by the square root of d_k. This is still chapter 3's attention, only
+    with some of the keys hidden. Does your code divide the scores, and does the softmax get the result?"""
     scores = Q @ np.swapaxes(K, -1, -2)
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
     return weights @ V, weights
@@ -682,8 +684,8 @@ def no_scaling(Q, K, V, mask=None):
 
 @wrong
 def scales_only_with_a_mask(Q, K, V, mask=None):
-    """Your attention is right if there is a mask. Without a mask, your scores are not divided by the square root of d_k.
-    Which steps are the same in both cases, and should come before you look at the mask?"""
+    """Your attention is right if there is a mask. Without a mask, the scores in your softmax are not divided by the
+    square root of d_k. Which scores should the softmax get in both cases?"""
     scores = Q @ np.swapaxes(K, -1, -2)
     weights = softmax(scores) if mask is None else masked_softmax(scores / np.sqrt(Q.shape[-1]), mask)
     return weights @ V, weights
@@ -691,8 +693,8 @@ def scales_only_with_a_mask(Q, K, V, mask=None):
 
 @wrong
 def scales_only_without_a_mask(Q, K, V, mask=None):
-    """Your attention is right if there is no mask. With a mask, your scores are not divided by the square root of d_k.
-    Which steps are the same in both cases, and should come before you look at the mask?"""
+    """Your attention is right if there is no mask. With a mask, the scores in your softmax are not divided by the
+    square root of d_k. Which scores should the softmax get in both cases?"""
     scores = Q @ np.swapaxes(K, -1, -2)
     weights = softmax(scores / np.sqrt(Q.shape[-1])) if mask is None else masked_softmax(scores, mask)
     return weights @ V, weights
@@ -700,8 +702,8 @@ def scales_only_without_a_mask(Q, K, V, mask=None):
 
 @wrong
 def divides_by_d_k(Q, K, V, mask=None):
-    """Your scores are divided by d_k itself. The square root of d_k brings the spread of the scores back to 1: with d_k
-    = 4, for example, divide by 2."""
+    """In total, your scores are divided by d_k itself. The square root of d_k brings the spread of the scores back to
+    1: with d_k = 4, for example, divide by 2."""
     scores = Q @ np.swapaxes(K, -1, -2) / Q.shape[-1]
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
     return weights @ V, weights
@@ -727,9 +729,9 @@ def root_of_n_k(Q, K, V, mask=None):
 
 @wrong
 def crosses_weights_out(Q, K, V, mask=None):
-    """Your forbidden weights are 0, but the rest of each row does not add up to 1. You took the softmax over all the
-    keys, so the forbidden keys kept their share of the sum, and the other weights are too small. Which step must come
-    first?"""
+    """Your forbidden weights are 0, but the rest of their row does not add up to 1. The forbidden keys kept their share
+    of the sum by which the weights are divided, so the other weights are too small. What must happen before this sum is
+    made?"""
     weights = softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1]))
     weights = weights if mask is None else weights * mask
     return weights @ V, weights
@@ -782,7 +784,8 @@ def masks_the_weights_but_not_the_output(Q, K, V, mask=None):
 @wrong
 def turns_the_mask_over(Q, K, V, mask=None):
     """You use the mask transposed: row j decides whether query i may see key j, instead of row i. With a causal mask,
-    every query then sees the future. The mask already has the axes of the scores: queries down, keys across."""
+    every query but the last then sees the future. The mask already has the axes of the scores: queries down, keys
+    across."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores) if mask is None else masked_softmax(scores, np.swapaxes(mask, -1, -2))
     return weights @ V, weights
@@ -799,8 +802,9 @@ def softmax_over_the_queries(Q, K, V, mask=None):
 
 @wrong
 def transposes_the_batch(Q, K, V, mask=None):
-    """Your attention is right for one sequence, but not for a batch: `.T` reverses all the axes, even the batch axis.
-    Only the last two axes of K should be swapped. Which function swaps two axes that you name?"""
+    """Your attention is right for one sequence, but not for a batch: `.T` and a plain `np.transpose` reverse all the
+    axes, even the batch axis. Only the last two axes of K should be swapped. Which function swaps two axes that you
+    name?"""
     scores = Q @ K.T / np.sqrt(Q.shape[-1])
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
     return weights @ V, weights
@@ -808,8 +812,8 @@ def transposes_the_batch(Q, K, V, mask=None):
 
 @wrong
 def exactly_one_batch_axis(Q, K, V, mask=None):
-    """Your attention works only for exactly one batch axis, because `transpose` with a list of three axes needs an
-    array with three axes. Which function swaps the last two axes, however many come before?"""
+    """Your attention works only for exactly one batch axis. For example, `transpose` with a list of three axes needs an
+    array with three axes. How can you name the last two axes, however many come before?"""
     scores = Q @ K.transpose(0, 2, 1) / np.sqrt(Q.shape[-1])
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
     return weights @ V, weights
@@ -905,8 +909,8 @@ def hides_at_the_lowest_score(Q, K, V, mask=None):
 
 @wrong
 def attention_without_a_shift(Q, K, V, mask=None):
-    """Your attention is right for scores near 0, but exp of anything above about 709 is inf, and then the weights are nan.
-    Before exp, subtract the largest score of each row, as in chapter 1's softmax."""
+    """Your attention is right for scores near 0, but exp of anything above about 709 is inf, and then the weights are
+    nan. So exp needs the scores minus the largest of their row, as in chapter 1's softmax."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     e = np.exp(scores) if mask is None else np.where(mask, np.exp(scores), 0.0)
     weights = e / e.sum(axis=-1, keepdims=True)
@@ -915,8 +919,8 @@ def attention_without_a_shift(Q, K, V, mask=None):
 
 @wrong
 def scales_the_queries_in_place(Q, K, V, mask=None):
-    """Your code divides Q itself, so Q has changed. `Q /= …` changes the caller's array, and a second call would scale it
-    again. `Q / …` makes a new array."""
+    """Your code changes Q itself. For example, `Q /= …` writes into the caller's array, and a second call would scale
+    it again. `Q / …` makes a new array."""
     Q /= np.sqrt(Q.shape[-1])
     scores = Q @ np.swapaxes(K, -1, -2)
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
@@ -956,8 +960,8 @@ def counts_the_permissions(causal, padding):
 
 @wrong
 def the_padding_wins(causal, padding):
-    """Your mask is the padding mask. The causal mask has no effect, so every query sees the future. Both masks should
-    count, in every place."""
+    """Your mask is the padding mask. The causal mask has no effect, so queries see the future. Both masks should count,
+    in every place."""
     return np.repeat(padding, causal.shape[0], axis=1)
 
 
@@ -985,7 +989,7 @@ def allows_where_they_agree(causal, padding):
 @wrong
 def a_product_of_numbers(causal, padding):
     """The places are right, but your mask contains the numbers 1 and 0 instead of True and False. In this course a mask
-    is boolean. Between booleans, `*` and `&` both give booleans, so where does your code turn them into numbers?"""
+    is boolean. Between booleans, `*` and `&` both give booleans, so where do the numbers come from?"""
     return causal.astype(float) * padding
 
 
@@ -1068,8 +1072,8 @@ def padding_sticks_to_the_triangle(causal, padding):
 
 @wrong
 def writes_into_the_triangle(causal, padding):
-    """The answer is right, but your code writes the last sequence's padding into the causal mask, so that mask has
-    changed. The caller still needs the whole triangle. How can you make a new array instead?"""
+    """The answer is right, but your code changes the given causal mask, for example by writing padding into it. The
+    caller still needs the mask as it was. How can you make a new array instead?"""
     found = causal & padding
     causal &= padding[-1]
     return found
@@ -1087,8 +1091,8 @@ wrong = misconceptions_of("is_causal")
 
 @wrong
 def says_always_yes(attend, X):
-    """Your answer is True whatever `attend` does. If you compare two outputs, do they come from two different arrays,
-    with a large enough change between them?"""
+    """Your answer is True whatever `attend` does. If you compare two outputs, do you compare their numbers, and not
+    only their shapes? Do they come from two different arrays, with a large enough change between them?"""
     return True
 
 
@@ -1101,9 +1105,9 @@ def says_always_no(attend, X):
 
 @wrong
 def puts_nan_into_the_future(attend, X):
-    """You put NaN into the later rows and look for it in the earlier ones. That finds leaks, but it also finds one where
-    there is none: attention multiplies the later rows by weights of 0, and 0 times NaN is NaN. Put other numbers there
-    instead, and compare the two outputs."""
+    """Your results are what you get with NaN or inf in the later rows. That finds leaks, but it also finds one where
+    there is none: attention multiplies the later rows by weights of 0, and 0 times NaN or inf is NaN. Compare two
+    outputs, with other numbers in the later rows."""
     for t in range(1, len(X)):
         Z = X.copy()
         Z[t:] = np.nan
@@ -1129,9 +1133,9 @@ def compares_shapes(attend, X):
 
 @wrong
 def only_the_last_token(attend, X):
-    """You miss leaks from rows before the last row of X. Either you change or remove only the last row, or a later
-    comparison replaces the results of the earlier ones. Both miss a leak from position 1 to position 0. Every position
-    has a future, and a single leak decides the answer."""
+    """You miss leaks from rows before the last row of X, for example from position 1 to position 0. Every position has
+    a future, and a single leak decides the answer. Do you change the rows after each position, and does each comparison
+    count?"""
     changed = X.copy()
     changed[-1] += 10.0
     return np.allclose(attend(changed)[:-1], attend(X)[:-1])
@@ -1139,9 +1143,9 @@ def only_the_last_token(attend, X):
 
 @wrong
 def only_the_last_token_with_other_numbers(attend, X):
-    """You miss leaks from rows before the last row of X. Either you change or remove only the last row, or a later
-    comparison replaces the results of the earlier ones. Both miss a leak from position 1 to position 0. Every position
-    has a future, and a single leak decides the answer."""
+    """You miss leaks from rows before the last row of X, for example from position 1 to position 0. Every position has
+    a future, and a single leak decides the answer. Do you change the rows after each position, and does each comparison
+    count?"""
     changed = X.copy()
     changed[-1] = np.random.default_rng(1).normal(size=X.shape[1])
     return np.allclose(attend(changed)[:-1], attend(X)[:-1])
@@ -1149,8 +1153,8 @@ def only_the_last_token_with_other_numbers(attend, X):
 
 @wrong
 def only_the_border_in_the_middle(attend, X):
-    """You divide the positions into past and future only once, in the middle. That misses a leak between two positions
-    of the same half. The future of each position begins right after it, so how many borders must you try?"""
+    """Only one border between past and future counts in your answer, in the middle. That misses a leak between two
+    positions of the same half. The future of each position begins right after it, so how many borders must count?"""
     half = len(X) // 2
     changed = X.copy()
     changed[half:] = np.random.default_rng(1).normal(size=X[half:].shape)
@@ -1159,9 +1163,9 @@ def only_the_border_in_the_middle(attend, X):
 
 @wrong
 def compares_exactly(attend, X):
-    """You compare outputs exactly. A causal function may round differently if a later row changes, for example because
-    it adds up the same numbers in another order. Such a difference is not a leak. Which comparison allows a tiny
-    difference?"""
+    """Your comparison is too strict. A causal function may round differently if a later row changes, for example
+    because it adds up the same numbers in another order. Such a difference is not a leak. How large a difference should
+    your comparison allow?"""
     rng = np.random.default_rng(1)
     Y = np.array(attend(X.copy()))
     for t in range(1, len(X)):
@@ -1174,9 +1178,9 @@ def compares_exactly(attend, X):
 
 @wrong
 def adds_the_same_to_every_feature(attend, X):
-    """You add the same number to every feature of the later rows. That misses a leak that depends only on the
-    difference of two features, because this difference stays the same. Change the features by different amounts, for
-    example by random numbers."""
+    """You miss a leak that depends only on the difference of two features. For example, this difference stays the same
+    if you add one number to every feature. Do you change all the features of the later rows, and by different
+    amounts?"""
     Y = np.array(attend(X.copy()))
     for t in range(1, len(X)):
         changed = X.copy()
@@ -1217,8 +1221,9 @@ def looks_one_row_back_only_with_other_numbers(attend, X):
 
 @wrong
 def splits_in_the_middle(attend, X):
-    """You divide X once, in the middle, and check whether the second half changes the first. That misses a leak inside
-    one half, for example from position 1 to position 0. Every position separates a past from a future: try them all."""
+    """Only one division of X counts in your answer: whether the second half changes the first. That misses a leak
+    inside one half, for example from position 1 to position 0. Every position separates a past from a future: do you
+    try them all, and do all of them count?"""
     t = len(X) // 2
     changed = X.copy()
     changed[t:] += 10.0
@@ -1227,8 +1232,9 @@ def splits_in_the_middle(attend, X):
 
 @wrong
 def watches_the_first_row_only(attend, X):
-    """You compare only row 0 of the output. Row 0 has the longest future, but a leak may be in a later row: the second
-    to last may look at the last. Which rows of the output come before the rows that you change?"""
+    """Only row 0 of the output counts in your answer. Row 0 has the longest future, but a leak may be in a later row:
+    the second to last may look at the last. Which rows of the output come before each change, and does every comparison
+    count?"""
     changed = X.copy()
     changed[1:] += 10.0
     return np.allclose(attend(changed)[0], attend(X)[0])
@@ -1236,8 +1242,8 @@ def watches_the_first_row_only(attend, X):
 
 @wrong
 def answers_in_the_first_round(attend, X):
-    """Only the first comparison decides your answer: whether row 0 changes with row 1. If you use a loop, it never gets
-    to its second iteration. When should `return True` come?"""
+    """Only one comparison decides your answer: whether row 0 changes with row 1. If you use a loop, do all its
+    iterations count? When should `return True` come?"""
     Y = attend(X)
     for t in range(1, len(X)):
         changed = X.copy()
@@ -1248,7 +1254,7 @@ def answers_in_the_first_round(attend, X):
 
 @wrong
 def one_clean_row_is_enough(attend, X):
-    """You return True as soon as one position's change leaves the rows before it unchanged. A single leak is enough for
+    """Your answer is True if one position's change leaves the rows before it unchanged. A single leak is enough for
     False. Which do you need here, all or any?"""
     Y = attend(X)
     for t in range(1, len(X)):
@@ -1275,7 +1281,7 @@ def counts_its_own_position(attend, X):
 
 @wrong
 def looks_the_wrong_way(attend, X):
-    """You change earlier rows of X and expect later rows of the output to stay the same. But information may flow in
+    """You expect later rows of the output to stay the same if earlier rows of X change. But information may flow in
     that direction. Change a later row, and compare the earlier ones."""
     Y = attend(X)
     for t in range(1, len(X)):
@@ -1314,9 +1320,9 @@ def watches_one_feature_only(attend, X):
 
 @wrong
 def overlooks_small_leaks(attend, X):
-    """Your comparison accepts small differences, so it misses small leaks. A model will find even a faint leak. The
-    leaks in the checks are well above 1e-5, while rounding stays far below that, for example at 1e-12. How far apart
-    may two numbers be in your comparison?"""
+    """You miss small leaks, for example because your comparison accepts small differences. A model will find even a
+    faint leak. The leaks in the checks are well above 1e-5, while rounding stays far below that, for example at 1e-12.
+    How far apart may two numbers be in your comparison?"""
     Y = attend(X)
     for t in range(1, len(X)):
         changed = X.copy()
@@ -1328,8 +1334,8 @@ def overlooks_small_leaks(attend, X):
 
 @wrong
 def shuffles_the_future(attend, X):
-    """You reorder the later rows of X and check whether earlier outputs change. A mean or a sum is the same in any
-    order, although it contains the whole future. Change the contents of the rows, not their order."""
+    """Your results are what you get if you only reorder the later rows of X. A mean or a sum is the same in any order,
+    although it contains the whole future. Change the contents of the rows, not their order."""
     Y = attend(X)
     for t in range(1, len(X)):
         changed = X.copy()
@@ -1341,8 +1347,8 @@ def shuffles_the_future(attend, X):
 
 @wrong
 def compares_an_array_with_itself(attend, X):
-    """Your answer is always True, and your code changes X. `X2 = X` gives the same array a second name, so a change to
-    one changes the other, and you compare an output with itself. What makes a separate array?"""
+    """Your answer is always True, and your code changes X. Do you compare an output with itself? For example, `X2 = X`
+    gives the same array a second name, so a change to one changes the other. What makes a separate array?"""
     for t in range(1, len(X)):
         changed = X
         changed[t:] += 10.0
@@ -1353,8 +1359,8 @@ def compares_an_array_with_itself(attend, X):
 
 @wrong
 def leaves_the_changes_behind(attend, X):
-    """Your answer is right, but your code changes rows of the given X and does not restore them. Work on a copy, or
-    restore the rows."""
+    """Your answer is right, but your code leaves changes in the given X. Work on a copy, or restore the rows before
+    every `return`."""
     Y = attend(X)
     for t in range(len(X) - 1, 0, -1):
         X[t] += 10.0
@@ -1402,8 +1408,8 @@ def compares_a_length(attend, X):
 
 @wrong
 def one_equal_entry_is_enough(attend, X):
-    """You treat a row as unchanged if some of its entries are unchanged. A leak may change a single feature of a single
-    row. Which do you need here, all or any?"""
+    """You treat the earlier rows as unchanged if some of their entries are unchanged. A leak may change a single
+    feature of a single row. Which do you need here, all or any?"""
     Y = attend(X)
     for t in range(1, len(X)):
         changed = X.copy()
