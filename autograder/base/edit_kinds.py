@@ -15,7 +15,7 @@ class EditKind(NamedTuple):
     """The words for one kind of mistake. None of them gives the solution away.
 
     Attributes:
-        look: the words that complete "look at …".
+        look: the words that complete "look, for example, at …".
         words: prefixes of the words that are typical of a text about this kind of mistake. Empty if there are no such
             words, as for a wrong number.
     """
@@ -70,7 +70,8 @@ def describe_change(lines: Sequence[int], cell: str, kind: str, edits: int, chec
 
     If ``edits`` is 1, a change in any one of the lines is enough.
     """
-    look = f": look at {kind_of(kind).look}" if kind else ""
+    # The change that was found may pass although the mistake is another one.
+    look = f": look, for example, at {kind_of(kind).look}" if kind else ""
     if edits == 1:
         places = " or in ".join(f"line {line}" for line in lines)
         return f"A change in {places} of {cell} makes {checks} pass{look}."

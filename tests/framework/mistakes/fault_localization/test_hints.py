@@ -54,7 +54,7 @@ def test_the_line_of_the_students_own_cell(cell):
     text = cell(
         "before = np.random.get_state()[1].sum()\nhint(softmax)\nassert before == np.random.get_state()[1].sum()"
     )
-    assert "A change in line 5 of your cell makes all checks here pass: look at the axis." in text
+    assert "A change in line 5 of your cell makes all checks here pass: look, for example, at the axis." in text
     assert "axis=-1" not in text
 
 
@@ -63,7 +63,7 @@ def test_at_once_where_no_written_hint_fits(cell, tmp_path):
     _forget(tmp_path)
     cell(MIDDLE)
     told = cell("hint(softmax)")
-    assert "A change in line 5 of your cell makes all checks here pass: look at the axis." in told
+    assert "A change in line 5 of your cell makes all checks here pass: look, for example, at the axis." in told
     assert "`hint(softmax)` shows the first written hint." in told
     assert "First hint." in cell("hint(softmax)")
     cell(MIDDLE.replace("keepdims=True)\n    total", ")\n    total"))
@@ -81,7 +81,8 @@ def test_a_helper_is_the_students_code_too(cell):
     cell("def softmax(x, axis=-1):\n    return shares(np.exp(x - x.max(axis=axis, keepdims=True)), axis)")
     told = cell("hint('softmax')")
     assert (
-        "A change in line 2 of the cell that defines `shares` makes all checks here pass: look at the operator." in told
+        "A change in line 2 of the cell that defines `shares` makes all checks here pass: look, for example, at the operator."
+        in told
     )
 
 

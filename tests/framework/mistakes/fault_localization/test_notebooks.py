@@ -73,7 +73,7 @@ def test_the_page_marks_the_line_and_the_comment_names_it(patient):
     )
     page = (patient.root / "feedback" / "ada" / CHAPTER / f"{CHAPTER}.html").read_text()
     assert '<mark class="here" title="Look at this line">    return celsius * offset</mark>' in page
-    sentence = "A change in line 4 of your cell makes all checks pass: look at the operator."
+    sentence = "A change in line 4 of your cell makes all checks pass: look, for example, at the operator."
     comment = comment_on(outcome.verdict.exercise("to_kelvin"), "message")
     assert sentence in page
     assert sentence in comment.replace("\\", "")
@@ -92,7 +92,7 @@ def test_how_much_is_told_is_a_setting(patient):
 
     assert told("message", "nothing") == ""
     assert told("message", "line") == "A change in line 3 of your cell makes all checks pass."
-    assert "look at the axis" in told("message", "kind")
+    assert "look, for example, at the axis" in told("message", "kind")
     assert told("title", "kind") == ""
     with (patient.root / "course_config.py").open("a") as config:
         config.write("c.Course.locate_seconds = -1\n")
@@ -108,7 +108,7 @@ def test_two_lines_or_two_edits_are_said_as_what_they_are():
     either = location_text(replace(exercise, located=LocatedMistake("f", (3, 5))))
     assert either == "A change in line 3 or in line 5 of your cell makes all checks pass."
     both = location_text(replace(exercise, located=LocatedMistake("cell 7", (2,), "number", 2)))
-    assert both == "Two changes in line 2 of cell 7 make all checks pass: look at the number."
+    assert both == "Two changes in line 2 of cell 7 make all checks pass: look, for example, at the number."
     three = location_text(replace(exercise, located=LocatedMistake("f", (2, 3), "", 3)))
     assert three == "Several changes in lines 2 and 3 of your cell make all checks pass."
 
