@@ -252,7 +252,7 @@ class TestDecoderAttention:
 
     @check(points=0.25, after="test_a_padded_batch")
     def test_extremes(self, agrees, rng):
-        """long keys, a batch compared with its single sequences, scores near 1000 and -1000"""
+        """long keys, a batch compared with its single sequences, scores near 1000, near -1000, and both in the same row"""
         target, memory, weights = some_case(rng, 3, 5, 4, 2, 4, 16, 1)
         lengths = np.array([1, 4, 3])
         agrees.decoder_attention(target, memory, weights, 4, lengths)
@@ -276,6 +276,11 @@ class TestDecoderAttention:
         one = {"W_Q": first, "W_K": first, "W_V": eye[:, 1:], "W_O": eye[1:]}
         weights = {"self": {"W_Q": eye, "W_K": eye, "W_V": eye, "W_O": eye}, "cross": one}
         agrees.decoder_attention(np.array([[[30.1, 0.0]]]), memory, weights, 1, np.array([2]))
+        # In each row, the scores are -900 except for a single 900, which every shift but the largest score lets overflow.
+        four = {"W_Q": 30.0 * eye[:, 1:], "W_K": 30.0 * first, "W_V": eye, "W_O": eye}
+        target = np.column_stack([[1.0, -1.0, -1.0, -1.0], np.ones(4)])
+        memory = np.column_stack([[-1.0, -1.0, 1.0, -1.0, -1.0], rng.uniform(1, 9, size=5)])
+        agrees.decoder_attention(target[None], memory[None], {"self": four, "cross": four}, 1, np.array([4]))
 
     test_care = pure(points=0.5, after="test_small_example")
 

@@ -230,6 +230,18 @@ def some_block(rng, d_model, h, m, d_v, w, high=0.8):
     return {"norm_1": norm(), "norm_2": norm(), "attention": some(shapes), "mlp": some(mlp)}
 
 
+def far_apart(rng):
+    """Return four rows and a block of two heads. The first head's scores are near 884 and -884, the second's all near -884.
+
+    Only the largest score of a row, subtracted in each head, keeps every exp finite and every sum above 0.
+    """
+    block, slow = some_block(rng, 2, 2, 4, 2, 3, 0.4), np.eye(1, 8, 6)  # the last pair turns slowly
+    block["norm_1"] = {"gain": np.ones(2), "bias": np.array([0.0, 1.0])}  # after this norm, a row adds up to 1
+    one, both = np.array([[50.0], [0.0]]) * slow, np.full((2, 1), 50.0) * slow
+    block["attention"]["W_Q"], block["attention"]["W_K"] = np.hstack([one, both]), np.hstack([one, -both])
+    return np.outer([1.0, -1.0, -1.0, 1.0], [1.0, -1.0]) * rng.uniform(1, 9, size=(4, 1)), block
+
+
 def at_level(block, h, level):
     """Return the block with ``level`` added to every score, through a feature that is 1 in every row and is hardly turned.
 
@@ -372,6 +384,7 @@ class TestTransformerBlock:
         for level in (-880.0, 880.0):
             block = at_level(some_block(rng, d_model, h, 4, 2, 3, 0.4), h, level)
             agrees.transformer_block(X, block, h)
+        agrees.transformer_block(*far_apart(rng), 2)
         # Numbers above 3000 in the hidden layer.
         signs = np.resize([1.0, -1.0], 6)
         loud = some_block(rng, 6, 2, 1, 1, 3, 0.1)

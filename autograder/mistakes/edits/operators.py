@@ -241,6 +241,24 @@ def step_moved_across_a_call(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 
 @operator
+def calls_merged(node: ast.expr, _scope: Scope) -> Iterator[Change]:
+    """Call a function once, with the combined arguments, instead of combining the results of two calls."""
+    one, other = (node.left, node.right) if isinstance(node, ast.BinOp) else (None, None)
+    if not (isinstance(node, ast.BinOp) and isinstance(one, ast.Call) and isinstance(other, ast.Call)):
+        return
+    if one.args and other.args and ast.dump(one.func) == ast.dump(other.func):
+        both = ast.BinOp(one.args[0], node.op, other.args[0])
+        yield Change(ast.Call(one.func, [both, *one.args[1:]], one.keywords), "grouping", 1.2)
+    elif (
+        isinstance(one.func, ast.Attribute)
+        and isinstance(other.func, ast.Attribute)
+        and one.func.attr == other.func.attr
+    ):
+        method = ast.Attribute(ast.BinOp(one.func.value, node.op, other.func.value), one.func.attr, ast.Load())
+        yield Change(ast.Call(method, one.args, one.keywords), "grouping", 1.2)
+
+
+@operator
 def other_sign(node: ast.expr, _scope: Scope) -> Iterator[Change]:
     """Remove or add a minus sign, ``not`` or ``~``."""
     if isinstance(node, ast.UnaryOp):

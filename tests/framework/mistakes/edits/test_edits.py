@@ -50,6 +50,8 @@ PLACES = [  # the wrong body, the body after one edit, the line of the edit, and
     ("return x - y / 2 * 3", "return (x - y / 2) * 3", 2, "grouping"),
     ("return x - y / 2 * 3 + 4", "return (x - y) / 2 * 3 + 4", 2, "grouping"),
     ("return np.exp(x) / y", "return np.exp(x / y)", 2, "grouping"),
+    ("return np.sum(x) * np.sum(y)", "return np.sum(x * y)", 2, "grouping"),
+    ("return x.sum(axis=0) * y.sum(axis=0)", "return (x * y).sum(axis=0)", 2, "grouping"),
     ("return x[1:]", "return x[:]", 2, "index"),
     ("return x[-2:]", "return x[:2]", 2, "index"),
     ("return x[:y]", "return x[-y:]", 2, "index"),
