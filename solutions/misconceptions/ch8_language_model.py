@@ -64,29 +64,29 @@ def gain_and_bias_before_the_norm(X, gain, bias, eps=1e-5):
 
 @wrong
 def gain_before_the_division(X, gain, bias, eps=1e-5):
-    """You multiply by the gain before you take the mean and the variance, so the division undoes it. Divide first. The
-    gain and the bias come last."""
+    """You multiply by the gain before you take the mean and the variance, so the division undoes most of it. Divide
+    first. The gain and the bias come last."""
     return right.layer_norm(X * gain, np.ones_like(gain), bias, eps)
 
 
 @wrong
 def bias_inside_the_gain(X, gain, bias, eps=1e-5):
-    """You add the bias first and then multiply by the gain, so the bias is stretched too. Multiply by the gain first,
-    then add the bias."""
+    """Your bias is multiplied by the gain too. Multiply only the normed row by the gain, then add the bias as it is."""
     return (right.layer_norm(X, np.ones_like(gain), bias, eps)) * gain
 
 
 @wrong
 def mean_left_in(X, gain, bias, eps=1e-5):
-    """You divide the row but do not subtract its mean. So even without gain and bias, the mean of the result is not 0. In
-    the example, first subtract 2 from 1 and from 3."""
+    """The row that you divide still has its mean. So even without gain and bias, the mean of the result is not 0. In
+    the example, 1 and 3 should become -1 and 1 before the division."""
     return X / np.sqrt(X.var(axis=-1, keepdims=True) + eps) * gain + bias
 
 
 @wrong
 def root_mean_square(X, gain, bias, eps=1e-5):
-    """You divide by the root of the mean square and do not subtract the mean. That is a different norm, called RMSNorm,
-    which newer models use. In layer norm, subtract the mean first, and take the variance around it."""
+    """Your rows keep their mean and are divided by the root of their mean square. That is a different norm, called
+    RMSNorm, which newer models use. Layer norm divides the distances from the mean, and the variance is the mean of
+    their squares."""
     return X / np.sqrt((X**2).mean(axis=-1, keepdims=True) + eps) * gain + bias
 
 
@@ -107,7 +107,8 @@ def divided_by_the_variance(X, gain, bias, eps=1e-5):
 
 @wrong
 def without_eps(X, gain, bias, eps=1e-5):
-    """You leave eps out. A row of equal numbers has variance 0, so without eps the result is 0 / 0."""
+    """Your result does not depend on eps. A row of equal numbers has variance 0, so without eps the result is 0 / 0.
+    Add eps to the variance, under the root."""
     return (X - X.mean(axis=-1, keepdims=True)) / X.std(axis=-1, keepdims=True) * gain + bias
 
 
@@ -120,13 +121,14 @@ def always_the_usual_eps(X, gain, bias, eps=1e-5):
 
 @wrong
 def without_the_gain(X, gain, bias, eps=1e-5):
-    """You do not use the gain. After the division, multiply each number of a row by its own gain, then add its bias."""
+    """Your result does not depend on the gain. After the division, multiply each number of a row by its own gain, and
+    add its bias to the product."""
     return right.layer_norm(X, np.ones_like(gain), bias, eps)
 
 
 @wrong
 def without_the_bias(X, gain, bias, eps=1e-5):
-    """You do not use the bias. Add it at the end, one number for each column."""
+    """Your result does not depend on the bias. Add it at the end, one number for each column, and return the sum."""
     return right.layer_norm(X, gain, np.zeros_like(bias), eps)
 
 
@@ -140,26 +142,25 @@ def between_zero_and_one(X, gain, bias, eps=1e-5):
 
 @wrong
 def one_number_a_row_without_its_axis(X, gain, bias, eps=1e-5):
-    """Your code is right for one or two axes, but not with more. A mean along the last axis drops that axis, and `.T`
-    reverses all the axes, which lines the means up with the rows of a matrix only. With `keepdims=True`, the means fit
-    X as it is."""
+    """Your code is right for one or two axes, but not with more. Does each mean meet its own row, however many axes X
+    has? For example, `.T` reverses all the axes. With `keepdims=True`, the means fit X as it is."""
     return ((X.T - X.mean(axis=-1)) / np.sqrt(X.var(axis=-1) + eps)).T * gain + bias
 
 
 @wrong
 def one_new_axis_in_the_second_place(X, gain, bias, eps=1e-5):
-    """Your code fits matrices only. A mean along the last axis drops that axis, and `[:, None]` puts a new axis in the
-    second place, which is the last one only if X has two axes. With more axes, the means meet the wrong rows or do not
-    fit. With `keepdims=True`, they fit X as it is."""
+    """Your code fits matrices only. For example, `[:, None]` puts a new axis in the second place, which is the last one
+    only if X has two axes. Does each mean meet its own row, however many axes X has? With `keepdims=True`, the means
+    fit X as it is."""
     mean, variance = X.mean(axis=-1)[:, None], X.var(axis=-1)[:, None]
     return (X - mean) / np.sqrt(variance + eps) * gain + bias
 
 
 @wrong
 def one_new_axis_and_single_rows(X, gain, bias, eps=1e-5):
-    """Your code fits a single row or a matrix only. A mean along the last axis drops that axis, and `[:, None]` puts a
-    new axis in the second place, which is the last one only if X has two axes. With more axes, the means meet the wrong
-    rows or do not fit. With `keepdims=True`, they fit X as it is."""
+    """Your code fits a single row or a matrix only. For example, `[:, None]` puts a new axis in the second place, which
+    is the last one only if X has two axes. Does each mean meet its own row, however many axes X has? With
+    `keepdims=True`, the means fit X as it is."""
     if X.ndim == 1:
         return right.layer_norm(X, gain, bias, eps)
     return one_new_axis_in_the_second_place(X, gain, bias, eps)
@@ -190,8 +191,8 @@ def along_the_second_axis(X, gain, bias, eps=1e-5):
 
 @wrong
 def divided_by_the_length(X, gain, bias, eps=1e-5):
-    """You add up the squared distances, but do not divide their sum by d. So you divide each row by its length, and the
-    result has length 1 instead of variance 1. The variance is the mean of the squared distances."""
+    """You divide by the root of the sum of the squared distances. So without gain and bias, each row has length 1
+    instead of variance 1. The variance is the mean of the squared distances."""
     distances = X - X.mean(axis=-1, keepdims=True)
     return distances / np.sqrt((distances**2).sum(axis=-1, keepdims=True) + eps) * gain + bias
 
@@ -220,8 +221,8 @@ def eps_twice(X, gain, bias, eps=1e-5):
 
 @wrong
 def gain_on_top_of_one(X, gain, bias, eps=1e-5):
-    """You multiply by 1 + gain. Some models store the gain that way, as its distance from 1. Here, multiply by the gain
-    itself."""
+    """In effect, you multiply by 1 + gain. Some models store the gain that way, as its distance from 1. Here, multiply
+    by the gain itself, and add only the bias."""
     return right.layer_norm(X, 1 + gain, bias, eps)
 
 
@@ -244,8 +245,8 @@ def means_as_one_column(X, gain, bias, eps=1e-5):
 
 @wrong
 def means_as_one_column_but_for_single_rows(X, gain, bias, eps=1e-5):
-    """Your code fits a single row or a matrix only. With batch axes, the means as one long column meet the wrong rows
-    or do not fit. Work along the last axis, and keep it with `keepdims=True`."""
+    """Your code fits a single row or a matrix only. X can also have more axes, with batch axes in front. Work along the
+    last axis, whatever comes before it. With `keepdims=True`, each mean meets its own row."""
     return means_as_one_column(X, gain, bias, eps) if X.ndim > 1 else right.layer_norm(X, gain, bias, eps)
 
 
@@ -276,8 +277,8 @@ def a_list_along_the_first_axis(X, gain, bias, eps=1e-5):
 
 @wrong
 def eps_for_equal_numbers_only(X, gain, bias, eps=1e-5):
-    """You leave eps out, except for a row of equal numbers. Add it to every variance. It keeps a row of nearly equal
-    numbers from being stretched too far."""
+    """A row of equal numbers is right, but all other rows come out as if eps were 0. Add eps to every variance. It
+    keeps a row of nearly equal numbers from being stretched too far."""
     spread = X.std(axis=-1, keepdims=True)
     return (X - X.mean(axis=-1, keepdims=True)) / np.where(spread == 0, 1.0, spread) * gain + bias
 
@@ -321,7 +322,7 @@ def halves_in_the_result(X, positions, base=10000.0):
 @wrong
 def the_other_direction(X, positions, base=10000.0):
     """You turn in the opposite direction, from (0, 1) to (1, 0). Turned by a quarter of a circle, (1, 0) should become
-    (0, 1). In the formula, which sine has the minus?"""
+    (0, 1). Work through this example with your code: which sign or which order is wrong?"""
     return turned(X, angles_of(X, positions, base), -1.0)
 
 
@@ -348,8 +349,8 @@ def twice_the_exponent(X, positions, base=10000.0):
 
 @wrong
 def angles_that_grow(X, positions, base=10000.0):
-    """Your angles grow from pair to pair. The exponent has a minus, so pair 0 turns fastest, and every later pair turns
-    more slowly."""
+    """Your angles grow from pair to pair. Pair 0 should turn fastest, and every later pair more slowly. Multiply the
+    position by the power with a minus in its exponent, or divide it by the power without the minus."""
     return turned(X, angles_of(X, positions, base, 2.0))
 
 
@@ -478,9 +479,9 @@ def negative_positions_not_turned(X, positions, base=10000.0):
 
 @wrong
 def angles_side_by_side(X, positions, base=10000.0):
-    """You put two copies of the angles side by side, although the two entries of a pair are neighbors. So the entries
-    of a pair get the angles of two different pairs. Each angle should come twice in a row: pair 0, pair 0, pair 1, pair
-    1, and so on."""
+    """Your entries get the angles of pairs 0, 1, 2, … and then the same angles again. So the two entries of a pair,
+    which are neighbors, get the angles of two different pairs. Each angle should come twice in a row: pair 0, pair 0,
+    pair 1, pair 1, and so on."""
     angles = np.concatenate([angles_of(X, positions, base)] * 2, axis=-1)
     first, second = X[..., 0::2], X[..., 1::2]
     swapped = np.stack([-second, first], axis=-1).reshape(X.shape)
@@ -490,7 +491,7 @@ def angles_side_by_side(X, positions, base=10000.0):
 @wrong
 def exponents_up_to_one(X, positions, base=10000.0):
     """Your exponents go from 0 to -1, both included. Pair i has the exponent -2 i / d, so the last pair does not reach
-    -1. For example, if d = 4, the exponents are 0 and -1/2. Does `linspace` include the end here?"""
+    -1. For example, if d = 4, the exponents are 0 and -1/2. If you use `linspace`, does it include the end?"""
     m = X.shape[-1] // 2
     return turned(X, np.asarray(positions)[:, None] * float(base) ** -np.linspace(0, 1, m))
 
@@ -545,8 +546,8 @@ def turned_in_place(X, positions, base=10000.0):
 
 @wrong
 def slices_of_the_second_axis(X, positions, base=10000.0):
-    """Your code fits matrices only. `X[:, 0::2]` takes every second entry along the second axis. With a batch in front,
-    these are rows instead of entries. Take them along the last axis, whatever comes before it."""
+    """Your code fits matrices only. For example, `X[:, 0::2]` takes every second entry along the second axis, which is
+    the last one only if X has two axes. Take the entries along the last axis, whatever comes before it."""
     angles, result = angles_of(X, positions, base), np.empty(X.shape)
     cos, sin = np.cos(angles), np.sin(angles)
     result[:, 0::2] = X[:, 0::2] * cos - X[:, 1::2] * sin
@@ -590,15 +591,15 @@ def block(
 
 @wrong
 def no_residual_around_the_attention(X, weights, h):
-    """You do not add X to the result of the attention, so the earlier contents of the rows are lost. Add the
-    attention's result to X."""
+    """After the attention, your rows are its result alone, so their earlier contents are lost. Add the attention's
+    result to X, and go on with the sum."""
     return block(X, weights, h, residual=(0, 1))
 
 
 @wrong
 def no_residual_around_the_mlp(X, weights, h):
-    """You return the result of the mlp without adding it to its input. Add it, just like the result of the
-    attention."""
+    """You return the result of the mlp alone. Add it to Y, which is X plus the result of the attention, and return the
+    sum."""
     return block(X, weights, h, residual=(1, 0))
 
 
@@ -613,8 +614,8 @@ def mlp_added_to_the_first_rows(X, weights, h):
 
 @wrong
 def no_residual_at_all(X, weights, h):
-    """You add the input neither at the attention nor at the mlp. Add each of the two results to the rows from before
-    the norm."""
+    """Your rows are the result of the attention alone, and then the result of the mlp alone. Add each of the two
+    results to the rows from before the norm."""
     return block(X, weights, h, residual=(0, 0))
 
 
@@ -662,7 +663,7 @@ def both_added_to_the_normed_rows(X, weights, h):
 
 @wrong
 def no_norm_at_all(X, weights, h):
-    """You pass X to the attention, and the sum to the mlp, without a norm. Each of the two should read normed rows."""
+    """Your attention reads X as it is, and your mlp reads the sum as it is. Each of the two should read normed rows."""
     n, W, mlp = X.shape[-2], weights["attention"], weights["mlp"]
     Q, K, V = (split_heads(X @ W[name], h) for name in ("W_Q", "W_K", "W_V"))
     O, _ = masked_attention(rotate_positions(Q, np.arange(n)), rotate_positions(K, np.arange(n)), V, causal_mask(n))
@@ -684,8 +685,8 @@ def norms_swapped(X, weights, h):
 
 @wrong
 def turned_before_the_split(X, weights, h):
-    """You turn the queries and keys before you split them into heads, so the pairs turn as if all heads were one long
-    row. Turn every head by itself: its first pair turns fastest."""
+    """The pairs of your queries and keys turn as if all heads were one long row. Turn every head by itself: its first
+    pair turns fastest. Do you turn before or after the split into heads?"""
     n, W = X.shape[-2], weights["attention"]
     normed, mlp = layer_norm(X, **weights["norm_1"]), weights["mlp"]
     Q, K = (split_heads(rotate_positions(normed @ W[name], np.arange(n)), h) for name in ("W_Q", "W_K"))
@@ -719,36 +720,36 @@ def values_turned_with_the_rest(X, weights, h):
 
 @wrong
 def only_the_queries_turned(X, weights, h):
-    """You turn the queries but not the keys. A score should depend on the distance between the two, so turn both, each
-    by its own position."""
+    """Your queries are turned by their positions, but your keys are not. A score should depend on the distance between
+    the two, so turn both, each by its own position."""
     return block(X, weights, h, turn="Q")
 
 
 @wrong
 def only_the_keys_turned(X, weights, h):
-    """You turn the keys but not the queries. A score should depend on the distance between the two, so turn both, each
-    by its own position."""
+    """Your keys are turned by their positions, but your queries are not. A score should depend on the distance between
+    the two, so turn both, each by its own position."""
     return block(X, weights, h, turn="K")
 
 
 @wrong
 def no_positions_in_the_block(X, weights, h):
-    """Your block turns neither queries nor keys, so it does not know the position of any row. After the split into
-    heads, pass both through `rotate_positions`."""
+    """Your scores do not depend on the positions of the rows. Are your queries and keys not turned, or all by the same
+    position? After the split into heads, pass both through `rotate_positions`, with the positions 0, 1, …, n - 1."""
     return block(X, weights, h, turn="")
 
 
 @wrong
 def positions_counted_from_the_end(X, weights, h):
-    """Your positions run backwards, so every query is turned the wrong way relative to the earlier keys. The first row
-    is at position 0, and the last at n - 1."""
+    """Every query is turned the wrong way relative to the earlier keys, as if the positions ran backwards. The
+    positions are 0, 1, …, n - 1. Are their order and their sign right?"""
     return block(X, weights, h, positions=lambda n: np.arange(n)[::-1])
 
 
 @wrong
 def no_mask_in_the_block(X, weights, h):
-    """Your attention has no causal mask, so every position reads the later ones. When the model writes, these do not
-    exist yet."""
+    """Your weights are those without a causal mask, so every position reads the later ones. When the model writes,
+    these do not exist yet. If you have a mask, why does it not make the weights of the later positions 0?"""
     return block(X, weights, h, mask=None)
 
 
@@ -768,15 +769,15 @@ def scaled_by_the_whole_width(X, weights, h):
 
 @wrong
 def scores_without_a_scale(X, weights, h):
-    """Your scores are not divided by anything. As in chapter 3, divide them by the root of the width of a head's
-    queries."""
+    """Your scores are as large as without any division. As in chapter 3, divide them by the root of the width of a
+    head's queries. If you already do, what undoes the division?"""
     return block(X, weights, h, scale=np.sqrt(weights["attention"]["W_Q"].shape[1] // h))
 
 
 @wrong
 def relu_left_out(X, weights, h):
-    """Your mlp has no relu between its two matrices. Then the two could be multiplied into one, and the mlp could do no
-    more than a single matrix."""
+    """In your mlp, relu has no effect between the two matrices. Then the two could be multiplied into one, and the mlp
+    could do no more than a single matrix. Does the second matrix read the result of relu?"""
     return block(X, weights, h, activate=lambda x: x)
 
 
@@ -797,13 +798,13 @@ def relu_at_the_end_too(X, weights, h):
 
 @wrong
 def mlp_without_its_biases(X, weights, h):
-    """Your mlp uses neither b_1 nor b_2. Add b_1 before relu and b_2 at the end."""
+    """In your mlp, neither b_1 nor b_2 has an effect. Add b_1 before relu and b_2 at the end."""
     return block(X, weights, h, biases=(0, 0))
 
 
 @wrong
 def mlp_without_its_first_bias(X, weights, h):
-    """Your mlp leaves b_1 out. Add it before relu, because it decides which numbers relu sets to 0."""
+    """In your mlp, b_1 has no effect. Add it before relu, because it decides which numbers relu sets to 0."""
     return block(X, weights, h, biases=(0, 1))
 
 
@@ -816,20 +817,21 @@ def first_bias_after_the_relu(X, weights, h):
 
 @wrong
 def mlp_without_its_second_bias(X, weights, h):
-    """Your mlp leaves b_2 out. Add it at the end, after the second matrix."""
+    """In your mlp, b_2 has no effect. Add it at the end, after the second matrix."""
     return block(X, weights, h, biases=(1, 0))
 
 
 @wrong
 def only_the_mlp(X, weights, h):
-    """Your block runs only the mlp. Before the mlp, the attention should bring information from the earlier positions
-    into each row."""
+    """The result of the attention does not reach your output. It should bring information from the earlier positions
+    into each row. The mlp should read X plus this result, and be added to the same sum."""
     return block(X, weights, h, mixed=False, residual=(0, 1))
 
 
 @wrong
 def only_the_attention(X, weights, h):
-    """Your block ends with the attention. The mlp comes after it and works on each row by itself."""
+    """Your block returns the rows as they are after the attention. The mlp comes after it and works on each row by
+    itself. Add its result to these rows, and return the sum."""
     return block(X, {**weights, "mlp": {name: 0 * W for name, W in weights["mlp"].items()}}, h)
 
 
@@ -904,8 +906,8 @@ def scaled_by_the_width_of_the_values(X, weights, h):
 
 @wrong
 def scaled_twice(X, weights, h):
-    """You divide the scores twice by the root of the width of a head's queries, so by the width itself. If you use
-    `masked_attention`, it already divides by the root."""
+    """You divide the scores by the width of a head's queries instead of its root. Is the root missing, or do you divide
+    twice? If you use `masked_attention`, it already divides by the root."""
     return own_attention(X, weights, h, root=lambda _X, W, h: W["W_Q"].shape[1] // h)
 
 
@@ -953,36 +955,36 @@ def values_as_wide_as_the_queries(X, weights, h):
 
 @wrong
 def norm_with_a_smaller_eps(X, weights, h):
-    """Your own layer norm uses another eps than `layer_norm` does. The results differ a little, most of all for rows of
-    nearly equal numbers. The model was trained with the usual eps of `layer_norm`, so call that."""
+    """Your norms use another eps than the usual one of `layer_norm`. The results differ a little, most of all for rows
+    of nearly equal numbers. Call `layer_norm` with its usual eps, because the model was trained with it."""
     return own_attention(X, weights, h, norm=with_eps(1e-6))
 
 
 @wrong
 def norm_with_a_far_smaller_eps(X, weights, h):
-    """Your own layer norm uses another eps than `layer_norm` does. The results differ a little, most of all for rows of
-    nearly equal numbers. The model was trained with the usual eps of `layer_norm`, so call that."""
+    """Your norms use another eps than the usual one of `layer_norm`. The results differ a little, most of all for rows
+    of nearly equal numbers. Call `layer_norm` with its usual eps, because the model was trained with it."""
     return own_attention(X, weights, h, norm=with_eps(1e-8))
 
 
 @wrong
 def norm_with_hardly_any_eps(X, weights, h):
-    """Your own layer norm uses another eps than `layer_norm` does. The results differ a little, most of all for rows of
-    nearly equal numbers. The model was trained with the usual eps of `layer_norm`, so call that."""
+    """Your norms use another eps than the usual one of `layer_norm`. The results differ a little, most of all for rows
+    of nearly equal numbers. Call `layer_norm` with its usual eps, because the model was trained with it."""
     return own_attention(X, weights, h, norm=with_eps(1e-12))
 
 
 @wrong
 def norm_with_a_larger_eps(X, weights, h):
-    """Your own layer norm uses another eps than `layer_norm` does. The results differ a little, most of all for rows of
-    nearly equal numbers. The model was trained with the usual eps of `layer_norm`, so call that."""
+    """Your norms use another eps than the usual one of `layer_norm`. The results differ a little, most of all for rows
+    of nearly equal numbers. Call `layer_norm` with its usual eps, because the model was trained with it."""
     return own_attention(X, weights, h, norm=with_eps(1e-3))
 
 
 @wrong
 def norm_without_eps(X, weights, h):
-    """Your own layer norm has no eps. The results differ a little, and for a row of equal numbers you divide by 0. The
-    model was trained with the usual eps of `layer_norm`, so call that."""
+    """Your norms work without eps. The results differ a little, and a row of equal numbers has variance 0. Call
+    `layer_norm` with its usual eps, because the model was trained with it."""
     return own_attention(X, weights, h, norm=with_eps(0.0))
 
 
@@ -1017,8 +1019,8 @@ def values_from_the_raw_rows(X, weights, h):
 
 @wrong
 def attention_reads_raw_rows(X, weights, h):
-    """Your attention reads X itself instead of the normed rows. Apply norm_1 first. Only the addition uses X as it
-    is."""
+    """Your attention reads X itself instead of the normed rows. Pass it the result of norm_1. Only the addition uses X
+    as it is."""
     return own_attention(X, weights, h, raw="QKV")
 
 
@@ -1105,7 +1107,8 @@ def weights_written_over(X, weights, h):
 
 @wrong
 def rows_added_to_in_place(X, weights, h):
-    """The caller's X is not the same afterwards: you added to it in place. Put the sum in a new array."""
+    """The caller's X is not the same afterwards: you wrote into it, for example by adding in place. Put the sum in a
+    new array."""
     result = block(X, weights, h)
     X += 1
     return result
@@ -1151,8 +1154,8 @@ def read_out(X, model):
 
 @wrong
 def last_norm_left_out(tokens, model):
-    """You leave the last norm out. The blocks only add to the rows, so the rows usually grow from block to block. Normalize
-    them once more before you compare them with the embedding."""
+    """The last norm has no effect on your logits. The blocks only add to the rows, so the rows usually grow from block
+    to block. Normalize them once more, and compare the result with the embedding."""
     return through(tokens, model) @ model["embedding"].T
 
 
@@ -1193,14 +1196,14 @@ def only_the_last_row(tokens, model):
 
 @wrong
 def only_the_first_block(tokens, model):
-    """You send the rows through the first block only. They should go through every block of the list in turn."""
+    """Only the first block counts in your logits. The rows should go through every block of the list in turn."""
     return read_out(through(tokens, model, model["blocks"][:1]), model)
 
 
 @wrong
 def only_the_last_block(tokens, model):
-    """Each of your blocks starts from the embedding again, so only the last block counts. Pass the output of each block
-    to the next one."""
+    """Only the last block counts in your logits. The rows should go through every block of the list in turn. Does each
+    block read the output of the block before it?"""
     return read_out(through(tokens, model, model["blocks"][-1:]), model)
 
 
@@ -1218,8 +1221,8 @@ def blocks_in_the_other_order(tokens, model):
 
 @wrong
 def no_blocks(tokens, model):
-    """You send the rows of the embedding straight to the last norm, without any block. Then the next token would depend
-    on the last token alone."""
+    """Your blocks have no effect on the logits. So the next token depends on the last token alone. Pass the output of
+    each block to the next one, and the output of the last block to the norm."""
     return read_out(through(tokens, model, []), model)
 
 
@@ -1317,13 +1320,15 @@ def at_most_two_blocks(tokens, model):
 
 @wrong
 def last_block_left_out(tokens, model):
-    """You leave out the last block of the list. The rows should go through every one of them."""
+    """The last block of the list has no effect on your logits. The rows should go through every block, and then to the
+    last norm."""
     return read_out(through(tokens, model, model["blocks"][:-1]), model)
 
 
 @wrong
 def first_block_left_out(tokens, model):
-    """You leave out the first block of the list. The rows should go through every one of them."""
+    """The first block of the list has no effect on your logits. The rows should go through every block. Does the second
+    block read the output of the first?"""
     return read_out(through(tokens, model, model["blocks"][1:]), model)
 
 
@@ -1431,9 +1436,9 @@ def overflow_when_cold(logits, temperature, rng):
 
 @wrong
 def power_after_the_softmax(logits, temperature, rng):
-    """You take the softmax first and raise the probabilities to the power 1 / temperature. On paper, that is the same.
-    But a probability that is too small for a float has become 0, and stays 0 at a high temperature. At a low one, all
-    of them may become 0, and 0 / 0 is nan. Divide the logits before the softmax."""
+    """With large logits and a high temperature, your draws are wrong. Do you use the temperature only after the
+    softmax, for example as a power of the probabilities? A probability that is too small for a float has then become 0,
+    and stays 0. Divide the logits by the temperature itself, before the softmax."""
     if temperature == 0:
         return int(np.argmax(logits))
     p = softmax(logits) ** (1 / temperature)
@@ -1483,8 +1488,8 @@ def every_token_alike(logits, temperature, rng):
 
 @wrong
 def roots_of_the_probabilities(logits, temperature, rng):
-    """You take the softmax twice. The first softmax already gives the probabilities, and a second one makes them nearly
-    equal."""
+    """Your draws are too even, as if you took the softmax twice. The first softmax already gives the probabilities, and
+    a second one makes them nearly equal."""
     if temperature == 0:
         return int(np.argmax(logits))
     return int(rng.choice(len(logits), p=softmax(softmax(logits / temperature))))
@@ -1492,8 +1497,8 @@ def roots_of_the_probabilities(logits, temperature, rng):
 
 @wrong
 def shares_of_the_logits(logits, temperature, rng):
-    """Your probabilities are the logits themselves, scaled to a sum of 1. Logits can be negative, and only the
-    differences between them count. Use a softmax."""
+    """Your shares are not those of a softmax. Do you scale the logits themselves to a sum of 1? Logits can be negative,
+    and only the differences between them count."""
     if temperature == 0:
         return int(np.argmax(logits))
     p = np.abs(logits / temperature) + 1e-12
@@ -1518,8 +1523,8 @@ def order_for_token(logits, temperature, rng):
 
 @wrong
 def order_for_token_when_drawn(logits, temperature, rng):
-    """Above temperature 0, you sort the tokens by their logits and return a place in that order. Return the token itself:
-    its place in `logits`."""
+    """Above temperature 0, your tokens and their probabilities do not belong together. Do you sort one of the two by
+    the logits? A token is a place in `logits`, and the logit in that place determines its probability."""
     return right.sample_next(np.sort(logits)[::-1] if temperature else logits, temperature, rng)
 
 
@@ -1570,9 +1575,8 @@ def noise_of_a_bell(logits, temperature, rng):
 
 @wrong
 def noise_of_a_die(logits, temperature, rng):
-    """You add noise to the logits and take the largest sum. That is right only for noise from a Gumbel distribution,
-    and yours is another. It gives the likeliest of many tokens far too large a share. Draw with the probabilities from
-    the softmax."""
+    """Your draws give the likeliest tokens far too large a share. Do you leave out unlikely tokens, or take the largest
+    sum of a logit and noise that does not have a Gumbel distribution? Draw with the probabilities from the softmax."""
     return int(np.argmax(logits + temperature * rng.uniform(size=len(logits))))
 
 
@@ -1585,8 +1589,8 @@ def a_generator_of_its_own(logits, temperature, rng):
 
 @wrong
 def probabilities_times_noise(logits, temperature, rng):
-    """You multiply each probability by a random number and take the largest product. Then the likeliest tokens come too
-    often. Draw one token, each with its own probability."""
+    """Your draws give the likeliest tokens too large a share. Do you leave out unlikely tokens, or take the largest
+    product of a probability and a random number? Draw one token, each with its own probability."""
     if temperature == 0:
         return int(np.argmax(logits))
     return int(np.argmax(softmax(logits / temperature) * rng.uniform(size=len(logits))))
@@ -1687,9 +1691,9 @@ def continued(
 
 @wrong
 def no_cache_at_all(tokens, n_new, model, temperature, rng):
-    """Your text is right, but for every new token the whole text goes through the blocks again. Keep the keys and
-    values of the earlier tokens. They never change, because no position looks ahead. Then only the newest token has to
-    go through."""
+    """Your text is right, but for every new token you repeat the work for the earlier tokens. Keep their keys and
+    values, which never change, because no position looks ahead. Then send only the newest token through the blocks, and
+    nothing through a second time."""
     text = list(tokens)
     for _ in range(n_new):
         text.append(sample_next(next_token_logits(text, model)[-1], temperature, rng))
@@ -1698,8 +1702,8 @@ def no_cache_at_all(tokens, n_new, model, temperature, rng):
 
 @wrong
 def last_token_only(tokens, n_new, model, temperature, rng):
-    """You pass the model the last token alone and keep nothing of the earlier ones, so the model writes as if it had
-    read a single token. Keep the keys and values of the earlier tokens."""
+    """Each of your new tokens depends on the last token alone, as if the model had read a single token. Send all the
+    given tokens through the blocks, and keep the keys and values of all earlier tokens."""
     text = list(tokens)
     for _ in range(n_new):
         text.append(sample_next(next_token_logits(text[-1:], model)[-1], temperature, rng))
@@ -1708,15 +1712,15 @@ def last_token_only(tokens, n_new, model, temperature, rng):
 
 @wrong
 def cache_lost(tokens, n_new, model, temperature, rng):
-    """Your cache contains only the newest keys and values, and the earlier ones are lost. At each step, append the new
-    keys and values to the cache and keep all of it."""
+    """After the first round, each new token sees only itself, because the keys and values of the earlier tokens are not
+    kept or are lost. At each step, append the new keys and values to the cache of each block, and keep all of it."""
     return continued(tokens, n_new, model, temperature, rng, join=lambda _caches, _i, pair: pair)
 
 
 @wrong
 def cache_of_the_given_tokens_only(tokens, n_new, model, temperature, rng):
-    """Your cache never grows beyond the given tokens. So each new token sees the given tokens and itself, but none of
-    the other new tokens. Keep the keys and values that each step appends."""
+    """Each of your new tokens sees the given tokens and itself, but none of the other new tokens. Keep the keys and
+    values of every token. Does the cache of each block grow at each step?"""
     first = {}
 
     def join(caches, i, pair):
@@ -1729,8 +1733,8 @@ def cache_of_the_given_tokens_only(tokens, n_new, model, temperature, rng):
 
 @wrong
 def given_tokens_never_read(tokens, n_new, model, temperature, rng):
-    """Only the last of the given tokens goes through the blocks, so the cache has nothing from the tokens before it.
-    Send all the given tokens through in the first round."""
+    """Your new tokens depend on the last given token, but not on the given tokens before it. Send all the given tokens
+    through the blocks in the first round, and keep their keys and values."""
     return continued(tokens, n_new, model, temperature, rng, prompt=slice(-1, None))
 
 
@@ -1775,7 +1779,8 @@ def positions_one_too_late(tokens, n_new, model, temperature, rng):
 
 @wrong
 def keys_kept_before_the_turn(tokens, n_new, model, temperature, rng):
-    """You turn the queries by their positions, but not the keys. Turn the keys before you put them into the cache."""
+    """Your queries are turned by their positions, but your keys are not. Turn each key by the position of its own token
+    before you put it into the cache."""
     return continued(tokens, n_new, model, temperature, rng, turn_cached=False)
 
 
@@ -1816,7 +1821,7 @@ def newest_keys_first(tokens, n_new, model, temperature, rng):
 
 @wrong
 def given_tokens_without_a_mask(tokens, n_new, model, temperature, rng):
-    """When the given tokens go through the blocks together, they have no mask, so each token sees the later ones. Use a
+    """When the given tokens go through the blocks together, each of them also sees the later ones. Hide these with a
     mask in the first round. After that, the newest token may see everything."""
     return continued(tokens, n_new, model, temperature, rng, mask=None)
 
@@ -1829,13 +1834,13 @@ def only_what_is_new(tokens, n_new, model, temperature, rng):
 
 @wrong
 def one_token_short(tokens, n_new, model, temperature, rng):
-    """You draw one token too few. Draw `n_new` tokens, not counting the given ones."""
+    """Your text is one token too short. Draw `n_new` tokens, not counting the given ones, and return all of them."""
     return right.generate(tokens, n_new, model, temperature, rng)[:-1]
 
 
 @wrong
 def one_token_too_many(tokens, n_new, model, temperature, rng):
-    """You draw one token too many. Draw `n_new` tokens, not counting the given ones."""
+    """Your text is one token too long. Draw `n_new` tokens, not counting the given ones."""
     return right.generate(tokens, n_new + 1, model, temperature, rng)
 
 
@@ -1861,7 +1866,8 @@ def drawn_from_the_first_row(tokens, n_new, model, temperature, rng):
 
 @wrong
 def last_norm_forgotten(tokens, n_new, model, temperature, rng):
-    """You leave out the last norm, between the blocks and the embedding."""
+    """The last norm, between the blocks and the embedding, has no effect on your logits. Compare the normed row with
+    the embedding."""
     return continued(tokens, n_new, model, temperature, rng, norm=False)
 
 
@@ -1945,8 +1951,8 @@ def newest_rows_only(tokens, n_new, model, temperature, rng):
 
 @wrong
 def gelu_in_the_blocks(tokens, n_new, model, temperature, rng):
-    """Your MLP uses gelu instead of relu. GPT-2 does that, but the blocks of this chapter use relu: the larger of 0 and the
-    number."""
+    """Your MLP uses a smooth function (GELU or something like it) instead of relu. GPT-2 uses GELU, but the blocks of
+    this chapter use relu: the larger of 0 and the number."""
     gelu = lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))  # noqa: E731
     return continued(tokens, n_new, model, temperature, rng, activate=gelu)
 
@@ -1960,8 +1966,9 @@ def mlp_beside_the_attention_in_the_blocks(tokens, n_new, model, temperature, rn
 
 @wrong
 def last_given_token_twice(tokens, n_new, model, temperature, rng):
-    """The last given token is in your cache twice. You send all given tokens through the blocks to fill the cache, and
-    then the last one again. The first pass has already computed its row, so draw the first new token from that row."""
+    """The last given token is in your cache twice. Do you send all given tokens through the blocks to fill the cache,
+    and then the last one again? The first pass has already computed its row, so draw the first new token from that
+    row."""
     caches = [None] * len(model["blocks"])
     continued(tokens, 1, model, 0, rng, caches=caches)
     place = lambda text, new: np.arange(len(text) - len(new), len(text)) + 1  # noqa: E731
@@ -1994,8 +2001,8 @@ def cache_of_what_the_block_returned(tokens, n_new, model, temperature, rng):
 
 @wrong
 def probabilities_for_logits(tokens, n_new, model, temperature, rng):
-    """You pass `sample_next` probabilities. It takes a softmax itself, and a second softmax makes all tokens nearly
-    equally likely. Pass it the logits."""
+    """Your draws are those of two softmaxes, and a second softmax makes all tokens nearly equally likely. Do you pass
+    `sample_next` probabilities? It takes a softmax itself, so pass it the logits."""
     return continued(
         tokens, n_new, model, temperature, rng,
         draw=lambda logits, temperature, rng: sample_next(softmax(logits), temperature, rng),
@@ -2004,8 +2011,8 @@ def probabilities_for_logits(tokens, n_new, model, temperature, rng):
 
 @wrong
 def temperature_used_twice(tokens, n_new, model, temperature, rng):
-    """You divide the logits by the temperature before you pass them to `sample_next`, which divides them again. Pass it
-    the logits as they are."""
+    """The temperature counts twice in your draws. Do you divide the logits before you pass them to `sample_next`? It
+    divides them itself, so pass it the logits as they are."""
     return continued(
         tokens, n_new, model, temperature, rng,
         draw=lambda logits, temperature, rng: sample_next(logits / (temperature or 1), temperature, rng),
@@ -2038,8 +2045,9 @@ def queries_never_turned(tokens, n_new, model, temperature, rng):
 
 @wrong
 def neither_queries_nor_keys_turned(tokens, n_new, model, temperature, rng):
-    """You turn neither queries nor keys, so the model does not know the position of any token. As in
-    `transformer_block`, turn both, each by its own position."""
+    """Your scores do not depend on the positions of the tokens. Are your queries and keys not turned, or all by the
+    same position? As in `transformer_block`, turn both, each by the position of its own token, which is the number of
+    tokens before it."""
     return continued(tokens, n_new, model, temperature, rng, turn_queries=False, turn_cached=False)
 
 
@@ -2057,22 +2065,22 @@ def norms_in_each_others_place(tokens, n_new, model, temperature, rng):
 
 @wrong
 def attention_not_added(tokens, n_new, model, temperature, rng):
-    """In each block, you do not add the rows to the result of the attention, so their earlier contents are lost. The
-    block should do the same as `transformer_block`, only for fewer rows."""
+    """In each block, your rows after the attention are its result alone, so their earlier contents are lost. The block
+    should do the same as `transformer_block`, only for fewer rows."""
     return continued(tokens, n_new, model, temperature, rng, residual=(0, 1))
 
 
 @wrong
 def mlp_not_added(tokens, n_new, model, temperature, rng):
-    """In each block, you do not add the rows to the result of the mlp. The block should do the same as
-    `transformer_block`, only for fewer rows."""
+    """In each block, your rows after the mlp are its result alone. The block should do the same as `transformer_block`,
+    only for fewer rows."""
     return continued(tokens, n_new, model, temperature, rng, residual=(1, 0))
 
 
 @wrong
 def relu_forgotten(tokens, n_new, model, temperature, rng):
-    """In each block, the mlp has no relu between its two matrices. The block should do the same as `transformer_block`,
-    only for fewer rows."""
+    """In the mlp of each block, relu has no effect between the two matrices. The block should do the same as
+    `transformer_block`, only for fewer rows."""
     return continued(tokens, n_new, model, temperature, rng, activate=lambda x: x)
 
 
@@ -2092,7 +2100,7 @@ def scores_divided_by_the_root_of_d_model(tokens, n_new, model, temperature, rng
 
 @wrong
 def first_bias_forgotten(tokens, n_new, model, temperature, rng):
-    """In each block, the mlp leaves b_1 out. Add it before relu."""
+    """In the mlp of each block, b_1 has no effect. Add it before relu."""
     return continued(tokens, n_new, model, temperature, rng, biases=(0, 1))
 
 
@@ -2117,26 +2125,28 @@ def mask_as_if_there_were_no_cache(tokens, n_new, model, temperature, rng):
 
 @wrong
 def second_bias_forgotten(tokens, n_new, model, temperature, rng):
-    """In each block, the mlp leaves b_2 out. Add it after the second matrix."""
+    """In the mlp of each block, b_2 has no effect. Add it after the second matrix."""
     return continued(tokens, n_new, model, temperature, rng, biases=(1, 0))
 
 
 @wrong
 def both_biases_forgotten(tokens, n_new, model, temperature, rng):
-    """In each block, the mlp uses neither b_1 nor b_2. Add b_1 before relu and b_2 after the second matrix."""
+    """In the mlp of each block, neither b_1 nor b_2 has an effect. Add b_1 before relu and b_2 after the second
+    matrix."""
     return continued(tokens, n_new, model, temperature, rng, biases=(0, 0))
 
 
 @wrong
 def mlp_forgotten(tokens, n_new, model, temperature, rng):
-    """Your blocks end with the attention. In each block, the mlp comes after it."""
+    """The mlp has no effect in your blocks. It comes after the attention, and its result is added to the rows. Does the
+    next block read this sum?"""
     return continued(tokens, n_new, model, temperature, rng, mlp_part=0)
 
 
 @wrong
 def cached_values_do_not_grow(tokens, n_new, model, temperature, rng):
-    """The cache of your keys grows, but that of your values keeps only the given tokens. So there are more weights than
-    values. Append the new rows to both."""
+    """The caches of your keys and your values do not grow together, so there are not as many weights as values. Append
+    the new rows to both, and keep all of them."""
 
     first = {}
 
