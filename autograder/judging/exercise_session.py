@@ -190,13 +190,15 @@ class ExerciseSession:
         """Return the failure for a call that had to be stopped."""
         limits, answer = self.limits, self._answers.get(call_key(call), Answer())
         stopped, at = (answer.stopped, answer.at) if answer.stopped else (self.stopped, self.stopped_at)
+        if stopped == "crash" and call.memory_mb is not None:
+            stopped = "memory"  # compiled code, such as OpenBLAS, ends the process if it gets no memory
         inputs = self.spelled(call)[1] if shows_cases() else {}
         given = ", ".join(paste(name, value) for name, value in inputs.items() if name)
         text = explain_stop(
             stopped,
             function=asked_for(call) if is_script(call) else call.function,
             seconds=limits.call_seconds,
-            memory_mb=limits.memory_mb,
+            memory_mb=limits.memory_mb if call.memory_mb is None else call.memory_mb,
             given=given if len(given) <= MAX_GIVEN and "\n" not in given else "",
             line=at.line if at is not None else "",
             lineno=at.lineno if at is not None else None,

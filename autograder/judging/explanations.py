@@ -266,7 +266,7 @@ def explain_stop(
         return f"{function} started more threads than allowed and was stopped. Does it run more than a few tasks at a time?"
     if stopped == "protocol":
         return f"{function} returned something that could not be read. It is too large or not a valid result."
-    return f"{function} ended the Python process instead of returning. Remove calls such as `exit()`, and check calls to compiled code."
+    return f"{function} ended the Python process instead of returning. Does it call `exit()`, or compiled code that fails, for example without enough memory?"
 
 
 def signature_of_error(kind: str, message: str) -> str:

@@ -9,8 +9,11 @@ from textwrap import indent
 import numpy as np
 import pytest
 
+from autograder.authoring.simulate import reference_code, solved_notebook, write_notebook
 from autograder.course.course import load_course
 from autograder.course.secret import VARIABLE
+from autograder.grading.batch import grade_notebooks
+from autograder.grading.submission import Job
 from autograder.judging.functions import FunctionSubject
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
@@ -125,3 +128,27 @@ def test_a_right_number_is_not_told_as_a_wrong_one_near_it():
         [verdict] = judge.judge(subject, only=frozenset({"quiz_ch3"}))
         assert ("cut off" in verdict.message) == told
         assert "diag(p)" in verdict.message
+
+
+ALL_ROWS = """
+def linear_attention(Q, K, V, feature_map):
+    phi_Q, phi_K = feature_map(Q), feature_map(K)
+    rows = [(phi_Q[..., i : i + 1, :] * phi_K).sum(axis=-1) for i in range(Q.shape[-2])]
+    weights = np.stack(rows, axis=-2)
+    return weights / weights.sum(axis=-1, keepdims=True) @ V
+"""
+
+
+def test_a_lack_of_memory_is_not_told_as_data_from_earlier_calls(tmp_path):
+    """In a new process, a call with a memory limit may need less. So it says nothing about earlier calls."""
+    course, chapter = load_course(ROOT), "ch6_complexity"
+    code = {**reference_code(course, chapter), "linear_attention": ALL_ROWS.strip()}
+    path = write_notebook(tmp_path / "a.ipynb", solved_notebook(course, chapter, code))
+    [verdict] = grade_notebooks(course, [Job(path, chapter=chapter)])
+    failed = [
+        check for check in verdict.exercise("linear_attention").checks if check.status not in {"passed", "not_tried"}
+    ]
+    assert failed
+    for check in failed:
+        assert "memory" in check.reason or "MiB" in check.reason
+        assert "keeps data" not in check.reason

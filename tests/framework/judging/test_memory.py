@@ -18,6 +18,10 @@ def whole(x):
 
 def in_blocks(x):
     return np.concatenate([(x[i : i + 100, None] * x[None, :]).sum(axis=1) for i in range(0, len(x), 100)])
+
+def ends(x):
+    import os
+    os._exit(1)  # as OpenBLAS does without memory
 """
 X = np.linspace(0, 1, 6000)  # the whole table takes 275 MiB
 
@@ -52,3 +56,14 @@ def test_blocks_fit_into_the_limit_and_the_whole_table_does_not(student):
     with pytest.raises(CheckFailed, match="whole takes more than the 64 MiB that it may use") as failure:
         student.within(memory_mb=64).whole(X)
     assert failure.value.kind == "memory"
+
+
+def test_a_process_that_ends_in_a_limited_call_has_no_memory():
+    """Compiled code may end the process if it gets no memory, so the message is about memory. Without a limit, it is not."""
+    with open_worker(Limits(), ["numpy"]) as worker:
+        cells = [CodeCell(0, "code", CODE)]
+        open_session = lambda memory_mb=None: worker.open(cells, memory_mb=memory_mb)  # noqa: E731
+        for limit, words in ((64, r"needed more memory than allowed \(64 MiB\)"), (None, "ended the Python process")):
+            student = StudentProxy(ExerciseSession(open_session, limited=open_session))
+            with pytest.raises(CheckFailed, match=words):
+                (student if limit is None else student.within(memory_mb=limit)).ends(X)
