@@ -160,7 +160,7 @@ class TestScoreVariance:
                     "variance of exactly these scores?"
                 )
                 if found == 0:
-                    look = "So they are all equal, and what you draw has no effect on them."
+                    look = "So they are all equal. Do all your numbers come from the given `rng`, and do you return the variance unrounded?"
                 raise CheckFailed(
                     f"For d_k = {d_k} and {samples} samples, the answers from {count} generators have a standard deviation "
                     f"of {found:.3g}; with {samples} independent pairs of normal draws it would be about {right:.3g}. {look}"
