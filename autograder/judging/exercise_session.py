@@ -190,15 +190,13 @@ class ExerciseSession:
         """Return the failure for a call that had to be stopped."""
         limits, answer = self.limits, self._answers.get(call_key(call), Answer())
         stopped, at = (answer.stopped, answer.at) if answer.stopped else (self.stopped, self.stopped_at)
-        if stopped == "crash" and call.memory_mb is not None:
-            stopped = "memory"  # compiled code, such as OpenBLAS, ends the process if it gets no memory
         inputs = self.spelled(call)[1] if shows_cases() else {}
         given = ", ".join(paste(name, value) for name, value in inputs.items() if name)
         text = explain_stop(
             stopped,
             function=asked_for(call) if is_script(call) else call.function,
             seconds=limits.call_seconds,
-            memory_mb=limits.memory_mb if call.memory_mb is None else call.memory_mb,
+            memory_mb=limits.memory_mb,
             given=given if len(given) <= MAX_GIVEN and "\n" not in given else "",
             line=at.line if at is not None else "",
             lineno=at.lineno if at is not None else None,
@@ -224,7 +222,10 @@ class ExerciseSession:
         answers: list[Answer] = []
         for call in calls:
             if call.memory_mb is not None:
-                answers.append((self.limited(call.memory_mb) if self.limited else self.session()).call(call))
+                answer = (self.limited(call.memory_mb) if self.limited else self.session()).call(call)
+                # Compiled code, such as OpenBLAS, ends the process if it gets no memory.
+                no_memory = answer.stopped in {"crash", "memory"}
+                answers.append(Answer(error=StudentError("MemoryError", "")) if no_memory else answer)
             elif call.can_batch:
                 answers.append(next(plain))
             else:
