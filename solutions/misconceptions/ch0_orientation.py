@@ -9,23 +9,25 @@ wrong = misconceptions_of("normalize_rows")
 
 @wrong
 def divides_by_column_sums(A):
-    """Your columns add up to 1, but your rows do not. In a sum, `axis` names the axis that goes away. For shape (2, 3),
-    axis 0 leaves 3 sums, one for each column, and axis 1 leaves 2. Which of them do you need?"""
+    """Your columns add up to 1, but your rows do not: each entry is divided by the sum of its column. For shape (2, 3),
+    the columns have 3 sums and the rows have 2. In a sum over one axis, `axis` names the axis that goes away. Which
+    numbers does each of your sums add up?"""
     return A / A.sum(axis=0, keepdims=True)
 
 
 @wrong
 def divides_by_the_whole_sum(A):
     """All your entries together add up to 1, so each row adds up to less: two equal rows would come to 0.5 each. Every
-    row needs its own sum. What does `sum` add up if you do not name an axis?"""
+    row needs its own sum. Which entries does your sum add up? For example, `sum` without an axis adds up all of
+    them."""
     return A / A.sum()
 
 
 @wrong
 def sums_lose_their_axis(A):
-    """Your row sums are right, but they are a vector of shape (n,). NumPy lines shapes up from the right, so it matches
-    that vector with the columns. If A is square, column j is divided by the sum of row j. Most other shapes give an
-    error. Which shape must the sums have so that each row is divided by its own sum?"""
+    """Your row sums are right, but they meet the columns: if A is square, column j is divided by the sum of row j. Most
+    other shapes give an error. NumPy lines shapes up from the right, so sums of shape (n,) or (1, n) match the last
+    axis. Which shape must the sums have next to the array that you divide?"""
     return A / A.sum(axis=1)
 
 
@@ -46,15 +48,15 @@ def length_one_rows(A):
 
 @wrong
 def divides_by_the_row_mean(A):
-    """Each of your rows adds up to the number of its entries, not to 1: [1, 3] would become [0.5, 1.5]. You divided by
-    the mean, which is the sum divided by the number of entries. Which of the two leaves a total of 1?"""
+    """Each of your rows adds up to the number of its entries, not to 1: [1, 3] would become [0.5, 1.5]. That is a
+    division by the mean, which is the sum divided by the number of entries. Which of the two leaves a total of 1?"""
     return A / A.mean(axis=1, keepdims=True)
 
 
 @wrong
 def returns_the_row_sums(A):
-    """You return the row sums, one number for each row. They are right, and the next step needs them as divisors. The
-    answer should have the shape of A."""
+    """You return the row sums, one number for each row. They are right, but they are only the divisors. The answer
+    should have the shape of A. Is the division missing, or is its result not returned?"""
     return A.sum(axis=1)
 
 
@@ -86,8 +88,9 @@ def returns_after_the_first_row(A):
 
 @wrong
 def every_row_by_the_first_sum(A):
-    """Only the first of your rows adds up to 1, because you divided all the others by the first row's sum too. For
-    example, with the rows [1, 1] and [2, 2], the second would come to 2. Does your divisor change from row to row?"""
+    """Only the first of your rows adds up to 1, because all the others are divided by the first row's sum too. For
+    example, with the rows [1, 1] and [2, 2], the second would come to 2. Does your divisor change from row to row? If
+    you use a loop, does it get past the first row?"""
     return A / A[0].sum()
 
 
@@ -109,8 +112,8 @@ def leaves_out_the_last_row(A):
 
 @wrong
 def stays_transposed(A):
-    """The numbers are right, but rows and columns are swapped. It is a good idea to transpose A so that a vector of
-    sums lines up. What do you have to do with the result afterwards?"""
+    """The numbers are right, but rows and columns are swapped. If you transpose A so that a vector of sums lines up,
+    the result has to be transposed back. Where does your code swap axes or indices, and does it swap them back?"""
     return A.T / A.sum(axis=1)
 
 
@@ -134,15 +137,16 @@ def subtracts_instead_of_dividing(A):
 @wrong
 def whole_number_division(A):
     """Your answer contains only whole numbers, most of them 0: each entry was divided and then rounded down. `/` keeps
-    the digits after the point, and `//` drops them. Which of the two do you need for a share such as one half?"""
+    the digits after the point. `//` drops them, and so does an array with an integer `dtype`, for example. Where does
+    your code lose the digits of a share such as one half?"""
     return A // A.sum(axis=1, keepdims=True)
 
 
 @wrong
 def writes_into_the_rows(A):
-    """The numbers are right, but your code writes the result into A, so A has changed. The caller may still need the
-    old numbers. `A /= …` and `A[i] = …` change the array itself. So does writing into `B` after `B = A`, or into a view,
-    such as a row from `for row in A` or the slice `A[:]`. `A / …` and `A.copy()` make a new array."""
+    """The numbers are right, but your code writes into A, so A has changed. The caller may still need the old numbers.
+    `A /= …` and `A[i] = …` change the array itself. So does writing into `B` after `B = A`, or into a view, such as a
+    row from `for row in A` or the slice `A[:]`. `A / …` and `A.copy()` make a new array."""
     A /= A.sum(axis=1, keepdims=True)
     return A
 
@@ -167,21 +171,21 @@ def sum_runs_on_through_the_table(X, Y):
 @wrong
 def keys_down_the_side(X, Y):
     """Every number is there, but rows and columns are swapped. Your table has a row for each row of Y. It should have a
-    row for each row of X, so that its shape is (n_q, n_k). Which array has to come first: in `@` on the
-    left, in loops in the outer one?"""
+    row for each row of X, so that its shape is (n_q, n_k). Does Y come first, in a product or in the outer loop? Or
+    does another step of yours swap the two axes?"""
     return Y @ X.T
 
 
 @wrong
 def entry_by_entry(X, Y):
-    """You multiplied the arrays entry by entry, which gives products but adds none of them up. The dot product of two
-    rows is a single number, the sum of such products. There should be one number for every pair of rows."""
+    """Your answer contains the products of the two arrays entry by entry, and they are not added up. The dot product of
+    two rows is a single number, the sum of such products. There should be one number for every pair of rows."""
     return X * Y
 
 
 @wrong
 def row_with_its_own_partner(X, Y):
-    """You combined row i of X only with row i of Y, which gives one number for each row. Every row of X should meet
+    """Your answer has one number for each row: row i of X is combined only with row i of Y. Every row of X should meet
     every row of Y: for example, 2 rows and 4 rows make 2 * 4 = 8 numbers. Which step of yours pairs the rows one to
     one?"""
     return (X * Y).sum(axis=1)
@@ -191,15 +195,15 @@ def row_with_its_own_partner(X, Y):
 def forgets_to_transpose(X, Y):
     """Your product combines the rows of X with the columns of Y, which runs without an error only if Y is square. `A @
     B` sums over the last axis of A and the first axis of B. In both of your arrays, the axis to sum over, d, comes
-    last. What has to happen to one of them first?"""
+    last. So exactly one of the two has to be transposed in the product. Is that so in yours?"""
     return X @ Y
 
 
 @wrong
 def transposes_the_wrong_one(X, Y):
-    """You transposed X instead of Y, so your product sums over the rows. Your answer has shape (d, d), and your code
-    runs only if X has as many rows as Y. The sum should run over the entries inside the rows, so that (n_q, n_k) is
-    left."""
+    """Your product sums over the rows, the first axis of both X and Y. Your answer has shape (d, d), and your code runs
+    only if X has as many rows as Y. The sum should run over the entries inside the rows, so that (n_q, n_k) is left.
+    Where do you take columns instead of rows, for example with a `.T`?"""
     return X.T @ Y
 
 
@@ -253,21 +257,21 @@ def y_with_itself(X, Y):
 
 @wrong
 def never_adds_up(X, Y):
-    """You have the products of every pair of rows, entry by entry, in an array with three axes, (n_q, n_k, d). One step
-    is missing: a dot product adds up those d products. Along which axis?"""
+    """Your answer contains the products of every pair of rows, entry by entry, in an array with three axes, (n_q, n_k,
+    d). A dot product adds up those d products. Does your code do that, and does it return the result?"""
     return X[:, None, :] * Y[None, :, :]
 
 
 @wrong
 def adds_up_along_the_wrong_axis(X, Y):
-    """Your products for every pair of rows are right, with shape (n_q, n_k, d). But you added them up along the second
-    axis, over the rows of Y instead of the entries of a row. The axis d should go away, so that (n_q, n_k) is left."""
+    """Your answer has shape (n_q, d): row i is row i of X times the sum of all rows of Y, entry by entry. So your sum
+    runs over the rows of Y instead of the entries of a row. The axis d should go away, so that (n_q, n_k) is left."""
     return (X[:, None, :] * Y[None, :, :]).sum(axis=1)
 
 
 @wrong
 def mean_instead_of_sum(X, Y):
-    """Your numbers are the right ones divided by d, the number of entries in a row. You took a mean, but a dot product
+    """Your numbers are the right ones divided by d, the number of entries in a row. Each is a mean, but a dot product
     is a sum. For example, [1, 2] with [3, 4] is 3 + 8 = 11, not 5.5."""
     return X @ Y.T / X.shape[1]
 
@@ -282,7 +286,7 @@ def divides_by_the_root(X, Y):
 @wrong
 def only_the_last_product(X, Y):
     """Each of your numbers is the product of the last entries of the two rows. The earlier entries have no effect. If
-    you use a loop over the entries, does it add each product to the total, or replace the total?"""
+    you use a loop over the entries, what happens to each product before the next one is computed?"""
     return X[:, -1:] * Y[:, -1]
 
 
@@ -295,9 +299,9 @@ def one_number_for_everything(X, Y):
 
 @wrong
 def half_of_the_table(X, Y):
-    """Below the diagonal your table contains zeros, because row i of X never meets the rows of Y before row i. Skipping
-    half of the pairs saves work if a table is symmetric. But X and Y are different arrays: row 1 of X with row 0 of Y
-    is not the same as row 0 of X with row 1 of Y."""
+    """Below the diagonal, for row i of X and the rows of Y before row i, your table contains zeros. Half of the pairs
+    are enough if a table is symmetric. But X and Y are different arrays: row 1 of X with row 0 of Y is not the same as
+    row 0 of X with row 1 of Y."""
     return np.triu(X @ Y.T)
 
 

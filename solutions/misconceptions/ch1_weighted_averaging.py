@@ -12,7 +12,7 @@ wrong = misconceptions_of("weighted_average")
 def ignores_the_weights(weights, X):
     """Your answer is the plain mean of the rows, whatever the weights are. For example, rows 0 and 10 with weights 0.9
     and 0.1 would give 5. But nine tenths of the average should come from the 0, so it should be 1. Where does your code
-    use the weights?"""
+    use the weights, and does your answer depend on the result?"""
     return X.mean(axis=0)
 
 
@@ -27,22 +27,23 @@ def divides_by_n_as_well(weights, X):
 @wrong
 def never_adds_the_rows_up(weights, X):
     """You return every row times its weight, n rows in all. Each of them is right, but a weighted average combines them
-    into one row of shape (d,). Which step is missing after the multiplication?"""
+    into one row of shape (d,). Which step combines the rows, and do you return its result?"""
     return weights[:, None] * X
 
 
 @wrong
 def adds_up_each_row(weights, X):
-    """You return one number for each row of X, because you add up each weighted row across its columns. That mixes
-    quantities that have nothing to do with each other, such as a height and an age. The sum should combine rows and
-    keep columns apart. Along which axis is that?"""
+    """You return one number for each row of X, the sum of its weighted entries. That mixes quantities that have nothing
+    to do with each other, such as a height and an age. The sum should combine rows and keep columns apart. Along which
+    axis is that?"""
     return (weights[:, None] * X).sum(axis=1)
 
 
 @wrong
 def adds_up_everything(weights, X):
-    """You return a single number, the sum of all the weighted rows and columns. The average of rows is itself a row: for X of shape
-    (3, 2), the answer should have 2 entries. What does a sum do if you do not name an axis?"""
+    """You return a single number, the sum of all the weighted rows and columns. The average of rows is itself a row:
+    for X of shape (3, 2), the answer should have 2 entries. Which of your steps also adds up the columns, as a sum
+    without an axis does?"""
     return (weights[:, None] * X).sum()
 
 
@@ -57,8 +58,8 @@ def weighs_the_columns(weights, X):
 @wrong
 def multiplies_from_the_wrong_side(weights, X):
     """Your answer combines the entries inside each row, with one result for each row of X. That runs without an error
-    if X is square. Combine the rows instead. In a product of a matrix and a vector, which index is summed over if
-    the vector is on the left? And if it is on the right?"""
+    if X is square. Combine the rows instead. Over which index of X does your product or sum run, and over which one
+    should it run?"""
     return X @ weights
 
 
@@ -97,15 +98,15 @@ def softmaxes_the_weights(weights, X):
 
 @wrong
 def leaves_out_the_last_row(weights, X):
-    """The last row is missing from your answer: however it changes, the result stays the same. If you count rows in a
-    loop, at which number does the count end?"""
+    """The last row is missing from your answer: however it changes, the result stays the same. If you use a loop or a
+    slice, at which row does it end?"""
     return weights[:-1] @ X[:-1]
 
 
 @wrong
 def keeps_only_the_last_term(weights, X):
     """Your answer is the last row times its weight. The earlier rows have no effect. If you use a loop over the rows,
-    does it add each row to the total, or replace the total?"""
+    what does each round do with the total of the rounds before it?"""
     return weights[-1] * X[-1]
 
 
@@ -118,30 +119,31 @@ def first_row_without_its_weight(weights, X):
 
 @wrong
 def divides_by_the_largest_weight(weights, X):
-    """Your answer is too large by a constant factor, because you scaled the weights so that the largest is 1. They
-    already add up to 1. For example, if weights of 0.5 and 0.5 are scaled up to 1 and 1, the average of 4 and 6 becomes
-    10."""
+    """Your answer is the right one divided by the largest weight, as if the weights were scaled so that the largest is
+    1. They already add up to 1. For example, if weights of 0.5 and 0.5 are scaled up to 1 and 1, the average of 4 and 6
+    becomes 10."""
     return weights / weights.max() @ X
 
 
 @wrong
 def squares_the_weights(weights, X):
-    """Each weight counts twice in your answer: a weight of 0.5 would act as 0.25. Then the weights no longer add up to
-    1, and the average of two equal rows is no longer that row. Where does your code use the weights a second time?"""
+    """Each weight counts twice in your answer: a weight of 0.5 would act as 0.25. Then the weights usually add up to
+    less than 1, and the average of two equal rows is no longer that row. Where does your code square the weights, or
+    use them a second time?"""
     return weights**2 @ X
 
 
 @wrong
 def relative_to_the_last_row(weights, X):
-    """Your answer is the weighted average minus the last row. Do you subtract the last row
-    from the others? Then add it again at the end. Or multiply the rows themselves by the weights."""
+    """Your answer is the weighted average minus the last row. Where does your code subtract that row, and does it add
+    the same numbers again at the end? You can also multiply the rows themselves by the weights."""
     return weights @ (X - X[-1])
 
 
 @wrong
 def writes_into_the_rows(weights, X):
-    """The answer is right the first time, but your code writes weighted numbers into X, so X has changed. The caller
-    still needs that array, and a second call would give another answer. How can you make a new array instead?"""
+    """The answer is right the first time, but your code writes into X, so X has changed. The caller may still need that
+    array, and a second call can give another answer. How can you make a new array instead?"""
     X *= weights[:, None]
     return X.sum(axis=0)
 
@@ -196,8 +198,8 @@ def largest_absolute_dot_product(q, K, V):
 @wrong
 def best_score_starts_at_zero(q, K, V):
     """If every key has a negative dot product with the query, you return the first value, whichever key is best. A key
-    with score -1 still beats a key with score -2. If you keep a "best score so far", what is its initial value, and can
-    every score be below that value?"""
+    with score -1 still beats a key with score -2. Where does your code compare the scores with 0, for example as the
+    initial value of a "best score so far"?"""
     best, found = 0.0, V[0]
     for k, v in zip(K, V, strict=True):
         if k @ q > best:
@@ -231,8 +233,8 @@ def only_an_exact_match(q, K, V):
 
 @wrong
 def largest_value(q, K, V):
-    """Your answer is the row of V with the largest sum, whatever the query and the keys are. Compare each key with q
-    first. Which row of V belongs to the best key?"""
+    """Your answer is the row of V with the largest sum, whatever the query and the keys are. The scores of the keys
+    should decide instead. Which row of V belongs to the best key?"""
     return V[np.argmax(V.sum(axis=1))]
 
 
@@ -253,14 +255,15 @@ def longest_key(q, K, V):
 @wrong
 def keeps_a_row_axis_in_the_lookup(q, K, V):
     """You return the right row, but as a matrix with one row, of shape (1, d_v). The answer should be a vector of shape
-    (d_v,). What does NumPy do if the index is an array (of numbers or booleans) or a slice instead of a single number?"""
+    (d_v,). Which step of yours adds the extra axis or keeps it? For example, `None` in an index adds an axis, and an
+    index that is an array or a slice keeps one."""
     return V[np.argmax(K @ q)][None, :]
 
 
 @wrong
 def column_instead_of_row(q, K, V):
     """You return a column of V instead of a row. A column has one entry for each key, so it mixes parts of all the
-    values. In V[a, b], which of the two selects the row?"""
+    values. In V[a, b], which of the two selects the row, and what are the rows of V.T?"""
     return V[:, np.argmax(K @ q)]
 
 
@@ -299,18 +302,19 @@ wrong = misconceptions_of("softmax")
 
 @wrong
 def no_max_shift(x, axis=-1):
-    """Your formula is right on paper, but exp of anything above about 709 is too large for a float64: it becomes inf, and
-    inf/inf is nan. If all scores are below about -745, you get 0/0. Only the differences between scores matter, so you may
-    subtract one number from all the scores of a slice first. Which number makes exp safe?"""
+    """Your formula is right on paper, but exp of anything above about 709 is too large for a float64: it becomes inf,
+    and inf/inf is nan. If all scores are below about -745, you get 0/0. Only the differences between scores matter, so
+    you may subtract one number from all the scores of a slice first. Which number makes exp safe, and does your exp get
+    the result?"""
     e = np.exp(x)
     return e / e.sum(axis=axis, keepdims=True)
 
 
 @wrong
 def one_sum_without_a_shift(x, axis=-1):
-    """You divide the exps of the whole array by a single sum. But each slice along `axis` should add up to 1 by itself:
-    which two arguments does `sum` need? And without a shift, exp of a score above about 709 is inf. Which number could you
-    subtract from all the scores of a slice first?"""
+    """Your results are the exps of the whole array, divided by a single sum. But each slice along `axis` should add up
+    to 1 by itself: over which numbers does your sum run? And without a shift, exp of a score above about 709 is inf.
+    Which number could you subtract from all the scores of a slice first, and does your exp get the result?"""
     e = np.exp(x)
     return e / e.sum()
 
@@ -326,8 +330,8 @@ def one_maximum_for_the_whole_array(x, axis=-1):
 
 @wrong
 def one_sum_for_the_whole_array(x, axis=-1):
-    """All the weights of your array together add up to 1, so no single row does. For example, with two equal rows, each
-    would come to 0.5. Every slice along `axis` is its own set of weights: which argument of `sum` selects the axis?"""
+    """All the weights of your array together add up to 1, but each slice along `axis` should add up to 1 by itself. For
+    example, two equal rows would come to 0.5 each. Which argument of `sum` selects the axis?"""
     e = np.exp(x - x.max(axis=axis, keepdims=True))
     return e / e.sum()
 
@@ -352,7 +356,7 @@ def first_axis_or_last(x, axis=-1):
 @wrong
 def axis_ignored(x, axis=-1):
     """Your weights add up to 1 along the last axis, whatever `axis` is. For a matrix and axis=0, each column should add
-    up to 1. Do all your maxima and sums use `axis`?"""
+    up to 1. Do all your maxima and sums use `axis` as the caller gave it?"""
     e = np.exp(x - x.max(axis=-1, keepdims=True))
     return e / e.sum(axis=-1, keepdims=True)
 
@@ -369,8 +373,9 @@ def axis_moved_and_not_moved_back(x, axis=-1):
 
 @wrong
 def axis_by_reshape_alone(x, axis=-1):
-    """You cut the array into pieces that are as long as `axis`, but `reshape` takes the numbers in their order in memory.
-    So each piece runs along the last axis, whatever `axis` is. Which functions move an axis, or work along one?"""
+    """Your results are what you get if `reshape` cuts the array into pieces as long as a slice along `axis`. It takes
+    the numbers row by row, so a piece need not run along `axis` and may even end in the next row. Which functions move
+    an axis, or work along one?"""
     rows = x.reshape(-1, x.shape[axis])
     e = np.exp(rows - rows.max(axis=-1, keepdims=True))
     return (e / e.sum(axis=-1, keepdims=True)).reshape(x.shape)
@@ -379,7 +384,7 @@ def axis_by_reshape_alone(x, axis=-1):
 @wrong
 def always_the_first_axis(x, axis=-1):
     """Your weights add up to 1 along axis 0, down the columns, whatever `axis` is. With axis=-1, each row should add up
-    to 1. Do all your maxima and sums use `axis`?"""
+    to 1. Do all your maxima and sums use `axis` as the caller gave it?"""
     e = np.exp(x - x.max(axis=0, keepdims=True))
     return e / e.sum(axis=0, keepdims=True)
 
@@ -387,7 +392,7 @@ def always_the_first_axis(x, axis=-1):
 @wrong
 def first_axis_unless_told(x, axis=0):
     """Your answer is right if `axis` is given. Without it you use the first axis, but the default should be the last
-    one, `axis=-1`. The two are the same only for a vector. Which default is in your `def` line?"""
+    one, `axis=-1`. The two are the same only for a vector. Which default does your code set?"""
     e = np.exp(x - x.max(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
 
@@ -395,7 +400,8 @@ def first_axis_unless_told(x, axis=0):
 @wrong
 def always_axis_one(x, axis=-1):
     """Your weights add up to 1 along axis 1, whatever `axis` is. That is the last axis of a matrix, but a vector has no
-    axis 1, and in an array with three axes another axis follows. Use `axis` instead: -1 always means the last one."""
+    axis 1, and in an array with three axes another axis follows. Use `axis` as the caller gave it: -1 always means the
+    last one."""
     e = np.exp(x - x.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
 
@@ -404,21 +410,21 @@ def always_axis_one(x, axis=-1):
 def divides_scores_by_their_sum(x, axis=-1):
     """Your weights are the scores divided by their sum, without exp. A negative score can then make a negative weight.
     Scores of 1 and -1 add up to 0, so you cannot divide by their sum. Which function turns any number into a positive
-    one?"""
+    one, and do you use its results?"""
     return x / x.sum(axis=axis, keepdims=True)
 
 
 @wrong
 def never_normalises(x, axis=-1):
-    """Your numbers have the right proportions, but the largest is always 1, so they add up to more than 1. Weights are
-    shares of a whole: what do you have to divide by?"""
+    """Your numbers have the right proportions, but the largest is always 1, so they usually add up to more than 1.
+    Weights are shares of a whole. Which step makes them add up to 1, and does your answer keep its result?"""
     return np.exp(x - x.max(axis=axis, keepdims=True))
 
 
 @wrong
 def divides_by_the_maximum(x, axis=-1):
-    """Your results are what you get if you divide the scores by their maximum before exp. That keeps exp small but
-    changes the weights: 1 and 2 would get the same weights as 10 and 20. Which other operation with the maximum leaves
+    """Your results are what you get if you divide the scores by their maximum before exp. That changes the weights: 1
+    and 2 would get the same weights as 10 and 20. Which other operation with the maximum keeps exp finite and leaves
     the weights unchanged?"""
     e = np.exp(x / x.max(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
@@ -445,8 +451,8 @@ def subtracts_the_mean(x, axis=-1):
 @wrong
 def clips_the_scores(x, axis=-1):
     """Your softmax treats all scores beyond a limit as equal. For example, 1000 and 2000 get half each, although the
-    second should get practically everything. Clipping keeps exp finite but loses the differences between scores. What
-    can you subtract from all of them instead?"""
+    second should get practically everything. Clipping loses the differences between scores. Which subtraction keeps exp
+    finite without losing them, so that you need no clipping?"""
     e = np.exp(np.clip(x, -500, 500))
     return e / e.sum(axis=axis, keepdims=True)
 
@@ -471,25 +477,26 @@ def max_without_kept_axis(x, axis=-1):
 
 @wrong
 def base_two(x, axis=-1):
-    """If a score is 1 larger, your weight for it doubles, so the base is 2. Softmax uses exp, so adding 1 to one of two
-    scores multiplies the ratio of their weights by e. Scores 0 and 1 should give 0.27 and 0.73, not 0.33 and 0.67."""
+    """If a score is 1 larger than another, your weight for it is twice as large, so the base is 2. Softmax uses exp, so
+    adding 1 to one of two scores multiplies the ratio of their weights by e. Scores 0 and 1 should give 0.27 and 0.73,
+    not 0.33 and 0.67."""
     e = np.exp2(x - x.max(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
 
 
 @wrong
 def all_to_the_largest(x, axis=-1):
-    """You give weight 1 to the largest score and 0 to all the others. Softmax replaces that hard choice with a gradual
-    one. Scores 1.0 and 1.1 are nearly equal, so their weights should be nearly equal too: 0.475 and 0.525."""
+    """You give all the weight to the largest score and 0 to all the others. Softmax replaces that hard choice with a
+    gradual one. Scores 1.0 and 1.1 are nearly equal, so their weights should be nearly equal too: 0.475 and 0.525."""
     best = x == x.max(axis=axis, keepdims=True)
     return best / best.sum(axis=axis, keepdims=True)
 
 
 @wrong
 def min_max_scaled(x, axis=-1):
-    """Your smallest weight is always 0, because you subtracted the minimum and then divided by the sum. Equal scores
-    then give 0/0, and [0, 1] would give [0, 1], although the smaller score should get 0.27. Which function turns any
-    number into a positive one?"""
+    """Your weights are in proportion to the scores minus their minimum, so the smallest is 0. Equal scores then give
+    0/0, and [0, 1] would give [0, 1], although the smaller score should get 0.27. Which function turns any number into
+    a positive one?"""
     shifted = x - x.min(axis=axis, keepdims=True)
     return shifted / shifted.sum(axis=axis, keepdims=True)
 
@@ -504,8 +511,8 @@ def length_one_instead_of_sum_one(x, axis=-1):
 
 @wrong
 def logarithm_of_the_weights(x, axis=-1):
-    """You return the logarithms of the weights, none of which is positive. One step is missing: which function undoes a
-    logarithm?"""
+    """You return the logarithms of the weights, none of which is positive. Which function undoes a logarithm, and do
+    you return its result?"""
     shifted = x - x.max(axis=axis, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
 
@@ -529,7 +536,7 @@ def softmax_twice(x, axis=-1):
 
 @wrong
 def smallest_score_wins(x, axis=-1):
-    """Your largest weight goes to the smallest score, so the sign of the scores is reversed. If you subtract, look at
+    """Your largest weight goes to the smallest score, as if the scores had the opposite sign. If you subtract, look at
     the order: is it the score minus the maximum, or the maximum minus the score?"""
     e = np.exp(x.min(axis=axis, keepdims=True) - x)
     return e / e.sum(axis=axis, keepdims=True)
@@ -567,7 +574,8 @@ def temperature_after_the_softmax(q, K, V, temperature=1.0):
 @wrong
 def temperature_ignored(q, K, V, temperature=1.0):
     """Your answer is the same at every temperature. Near 0 it should be close to the best key's value, and far above 1
-    close to the plain mean of the values. Where does your code use `temperature`?"""
+    close to the plain mean of the values. Where does your code use `temperature`, and does a later step cancel or lose
+    it?"""
     return softmax(K @ q) @ V
 
 
@@ -588,7 +596,7 @@ def root_of_the_temperature(q, K, V, temperature=1.0):
 @wrong
 def returns_the_weights(q, K, V, temperature=1.0):
     """You return the weights, one number for each key. They are right, but the lookup should return the mix of the
-    values with these weights, of shape (d_v,). Which step is missing?"""
+    values with these weights, of shape (d_v,). Which step mixes the values, and do you return its result?"""
     return softmax(K @ q / temperature)
 
 
@@ -625,8 +633,9 @@ def scaled_by_the_root_of_d(q, K, V, temperature=1.0):
 
 @wrong
 def no_softmax(q, K, V, temperature=1.0):
-    """You multiplied the values by the scores themselves. Scores may be negative and add up to anything: two values of
-    10 with scores 2 and 3 would make 50. Which function turns scores into weights that add up to 1?"""
+    """Your answer mixes the values with the scores themselves. Scores may be negative and add up to anything: two
+    values of 10 with scores 2 and 3 would make 50. Which function turns scores into weights that add up to 1, and do
+    you use its result?"""
     return K @ q / temperature @ V
 
 
@@ -641,8 +650,9 @@ def scores_over_their_sum(q, K, V, temperature=1.0):
 
 @wrong
 def overflows_when_cold(q, K, V, temperature=1.0):
-    """Your answer is nan at low temperatures. For example, a score of 8 at temperature 0.01 is 800, and exp(800) is
-    inf. A safe softmax avoids that: which number does it subtract from all the scores first?"""
+    """Your answer can be nan at low temperatures. For example, a score of 8 at temperature 0.01 is 800, and exp(800) is
+    inf. A safe softmax avoids that: which number does it subtract from all the scores first, and does your exp get the
+    result?"""
     e = np.exp(K @ q / temperature)
     return e / e.sum() @ V
 
@@ -676,16 +686,17 @@ def mean_when_it_is_hot(q, K, V, temperature=1.0):
 
 @wrong
 def plain_mean_of_the_values(q, K, V, temperature=1.0):
-    """Your answer is the plain mean of the values, whatever the query is. That is right only at a very high
-    temperature. Do your weights depend on how well each key matches q?"""
+    """Your answer is the plain mean of the values, whatever the query is. At a very high temperature, the right answer
+    is close to it, but usually it is not. Do your weights depend on how well each key matches q, and does your mix use
+    them?"""
     return V.mean(axis=0)
 
 
 @wrong
 def exps_for_weights(q, K, V, temperature=1.0):
-    """Your weights have the right proportions, but they add up to more than 1, because the largest alone is 1. So, for
-    example, the mix of three values of 10 is not 10. Weights are shares of a whole: by what do you have to divide the
-    exps?"""
+    """Your weights have the right proportions, but the largest alone is 1, so they usually add up to more than 1. So,
+    for example, the mix of three values of 10 is not 10. Weights are shares of a whole. Which step makes them add up to
+    1, and does your mix keep its result?"""
     scores = K @ q / temperature
     return np.exp(scores - scores.max()) @ V
 
@@ -700,7 +711,7 @@ def mean_instead_of_sum(q, K, V, temperature=1.0):
 @wrong
 def never_adds_the_values_up(q, K, V, temperature=1.0):
     """You return each value times its weight, one row for each key. These contributions are right, but the lookup
-    should combine them into one vector of shape (d_v,). Which step is missing?"""
+    should combine them into one vector of shape (d_v,). Which step combines them, and do you return its result?"""
     return softmax(K @ q / temperature)[:, None] * V
 
 
@@ -730,35 +741,35 @@ def columns_as_keys_softly(q, K, V, temperature=1.0):
 @wrong
 def mixes_inside_each_value(q, K, V, temperature=1.0):
     """Your weights multiply the columns of V, so you mix the entries inside each value. That runs without an error only
-    if V is square. Mix the rows instead. In a product of a matrix and a vector, which index is summed over if the
-    vector is on the left? And if it is on the right?"""
+    if V is square. Mix the rows instead. Over which index of V does your product or sum run, and over which one should
+    it run?"""
     return V @ softmax(K @ q / temperature)
 
 
 @wrong
 def least_similar_weighs_most(q, K, V, temperature=1.0):
-    """Your largest weight goes to the key with the smallest dot product, so a sign is reversed somewhere. A larger
-    score means a better match and should give a larger weight."""
+    """Your largest weight goes to the key with the smallest dot product, as if the scores had the opposite sign. A
+    larger score means a better match and should give a larger weight."""
     return softmax(-(K @ q) / temperature) @ V
 
 
 @wrong
 def keeps_a_row_axis_in_the_mix(q, K, V, temperature=1.0):
     """The numbers are right, but you return a matrix with one row, of shape (1, d_v). The answer should be a vector of
-    shape (d_v,). Did q become a matrix with one row on the way?"""
+    shape (d_v,). Which step of yours adds the extra axis or keeps it?"""
     return softmax(q[None, :] @ K.T / temperature) @ V
 
 
 @wrong
 def every_weight_is_one(q, K, V, temperature=1.0):
     """You return the plain sum of all values, so every weight is 1. The softmax of a single score is always 1, whatever
-    the score. Do you call softmax once for each key? It needs the scores of all keys together."""
+    the score. Does your softmax get the scores of all keys along its axis, and does the sum use its weights?"""
     return V.sum(axis=0)
 
 
 @wrong
 def writes_into_the_values(q, K, V, temperature=1.0):
-    """Your code writes the weighted values into V, so V has changed. The next lookup would use the wrong values. How can
-    you make a new array instead?"""
+    """Your code writes into V, so V has changed. The next lookup would use the wrong values. How can you make a new
+    array instead?"""
     V *= softmax(K @ q / temperature)[:, None]
     return V.sum(axis=0)

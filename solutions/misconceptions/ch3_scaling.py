@@ -24,9 +24,9 @@ def standard_deviation(d_k, n_samples, rng):
 
 @wrong
 def query_with_itself(d_k, n_samples, rng):
-    """Each of your scores is the dot product of a query with itself. q . q is a sum of squares: it is never negative,
-    d_k on average, and has a variance of 2 * d_k. Draw a separate key for each query, so that query and key are
-    independent."""
+    """Each of your scores is the dot product of a vector with itself. Such a sum of squares is never negative, is d_k
+    on average, and has a variance of 2 * d_k. A query and its key should be independent draws: does each score use one
+    of each?"""
     q = rng.standard_normal((n_samples, d_k))
     return (q * q).sum(axis=-1).var()
 
@@ -69,7 +69,7 @@ def tosses_of_a_coin(d_k, n_samples, rng):
 def one_key_for_all(d_k, n_samples, rng):
     """All your pairs share a vector: the same key for all queries, or the same query for all keys. The variance then
     depends on that vector's norm, so your answer jumps if another vector is drawn. Every pair needs its own query and
-    its own key: what shape do all the keys together have?"""
+    its own key: how many different queries and keys are in your scores?"""
     q, k = rng.standard_normal((n_samples, d_k)), rng.standard_normal(d_k)
     return (q * k).sum(axis=-1).var()
 
@@ -87,7 +87,7 @@ def one_number_for_each_key(d_k, n_samples, rng):
 def one_query_for_all(d_k, n_samples, rng):
     """All your pairs share a vector: the same key for all queries, or the same query for all keys. The variance then
     depends on that vector's norm, so your answer jumps if another vector is drawn. Every pair needs its own query and
-    its own key: what shape do all the keys together have?"""
+    its own key: how many different queries and keys are in your scores?"""
     q, k = rng.standard_normal(d_k), rng.standard_normal((n_samples, d_k))
     return (q * k).sum(axis=-1).var()
 
@@ -113,8 +113,8 @@ def products_never_added(d_k, n_samples, rng):
 
 @wrong
 def products_averaged(d_k, n_samples, rng):
-    """Each of your scores is d_k times too small, as if you averaged the products of a pair or divided their sum by
-    d_k. So the variance is near 1/d_k. A dot product adds up its products and divides by nothing."""
+    """Your answer is the right one divided by d_k * d_k, as if each score were d_k times too small. So it is near
+    1/d_k. A score is the sum of its products: do you take their mean, or divide by d_k somewhere?"""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).mean(axis=-1).var()
 
@@ -156,15 +156,15 @@ def one_variance_for_each_entry(d_k, n_samples, rng):
 
 @wrong
 def the_theory_alone(d_k, n_samples, rng):
-    """You return d_k without any random number. Theory does predict that value, but this exercise tests the prediction:
-    draw the pairs and measure."""
+    """Your answer is exactly d_k, whatever `rng` draws. Theory does predict that value, but this exercise tests the
+    prediction: draw the pairs and measure."""
     return float(d_k)
 
 
 @wrong
 def squares_never_divided(d_k, n_samples, rng):
-    """You add up the squared distances of the scores from their mean, but never divide the sum. So twice as many samples
-    give an answer about twice as large. By what do you divide to get the mean of the squares?"""
+    """Your answer is the sum of the squared distances of the scores from their mean. So twice as many samples give an
+    answer about twice as large. By what do you divide to get the mean of the squares?"""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).sum(axis=-1).var() * n_samples
 
@@ -172,7 +172,7 @@ def squares_never_divided(d_k, n_samples, rng):
 @wrong
 def mean_distance(d_k, n_samples, rng):
     """You return the mean distance of the scores from their mean. The variance is the mean of the squared distances, so
-    that large distances count more. Where does your code square them?"""
+    that large distances count more. Does your code square them, and does a root undo it?"""
     q, k = _pairs(d_k, n_samples, rng)
     scores = (q * k).sum(axis=-1)
     return np.abs(scores - scores.mean()).mean()
@@ -180,16 +180,17 @@ def mean_distance(d_k, n_samples, rng):
 
 @wrong
 def a_single_score_is_left(d_k, n_samples, rng):
-    """Your answer is 0 each time, as if there were only one score: a single number has no spread. Are all the scores
-    still there when you compute their variance? A list that is created inside a loop is empty again in each round."""
+    """Your answer is 0 each time, so your code finds no spread. Print the scores just before you compute the variance:
+    are there n_samples different ones? If so, is each distance from the mean squared before you take the mean of the
+    distances?"""
     q, k = _pairs(d_k, n_samples, rng)
     return (q[-1:] * k[-1:]).sum(axis=-1).var()
 
 
 @wrong
 def mean_of_squares_subtracted(d_k, n_samples, rng):
-    """Your answer is negative, but a variance never is. You subtract the mean of the squares from the square of the mean.
-    Which of the two is the larger one?"""
+    """Your answer is minus the variance, but a variance is never negative. The mean of the squares is at least the
+    square of the mean, and a distance times itself is never negative. Where does your minus come from?"""
     q, k = _pairs(d_k, n_samples, rng)
     scores = (q * k).sum(axis=-1)
     return scores.mean() ** 2 - (scores**2).mean()
@@ -229,9 +230,9 @@ def all_the_scores(d_k, n_samples, rng):
 
 @wrong
 def always_a_hundred_pairs(d_k, n_samples, rng):
-    """You draw 100 pairs, whatever n_samples is. Ten times as many pairs should make the measurement more exact. But,
-    for example, your answers for 1000 vary from seed to seed as much as your answers for 100. How many rows do your
-    queries have?"""
+    """Your answer uses 100 pairs, whatever n_samples is. Ten times as many pairs should make the measurement more
+    exact. But, for example, your answers for 1000 vary from seed to seed as much as your answers for 100. Where does
+    your code use n_samples?"""
     q, k = _pairs(d_k, 100, rng)
     return (q * k).sum(axis=-1).var()
 
@@ -250,8 +251,8 @@ wrong = misconceptions_of("scaled_dot_product_attention")
 @wrong
 def never_scaled(Q, K, V):
     """This is the attention of the last chapter: your scores go into the softmax unscaled. For example, with d_k = 64
-    they are 8 times as large as in the formula, and one key gets nearly all the weight. Where does your code use
-    d_k?"""
+    they are 8 times as large as in the formula, and one key gets nearly all the weight. Does your code divide them? If
+    so, by which number, and does the result go into the softmax?"""
     scores = Q @ np.swapaxes(K, -1, -2)
     weights = softmax(scores)
     return weights @ V, weights
@@ -269,7 +270,7 @@ def divided_by_d_k_itself(Q, K, V):
 @wrong
 def multiplied_by_the_root(Q, K, V):
     """Your scores are multiplied by sqrt(d_k), which makes them even larger: with d_k = 64, for example, they are 64
-    times what they should be. Which operation makes them smaller?"""
+    times what they should be. Which operation, or which exponent, makes them smaller?"""
     scores = Q @ np.swapaxes(K, -1, -2) * np.sqrt(Q.shape[-1])
     weights = softmax(scores)
     return weights @ V, weights
@@ -341,8 +342,8 @@ def fourth_root_of_d_k(Q, K, V):
 
 @wrong
 def divided_by_d_k_and_by_2(Q, K, V):
-    """Your scores are divided by d_k and then by 2. Did you mean to take a root? Python computes a power before a
-    division, so `x ** 1/2` is x / 2, and `x ** -1/2` is 1 / x / 2. Which parentheses are missing?"""
+    """Your scores are divided by 2 * d_k. Did you mean to take a root? Python computes a power before a division, so `x
+    ** 1/2` is x / 2, and `x ** -1/2` is 1 / x / 2. How can you get the square root?"""
     scores = Q @ np.swapaxes(K, -1, -2) / Q.shape[-1] / 2
     weights = softmax(scores)
     return weights @ V, weights
@@ -359,8 +360,8 @@ def divided_by_half_of_d_k(Q, K, V):
 
 @wrong
 def scaled_after_the_softmax(Q, K, V):
-    """You divided the weights by sqrt(d_k), so the softmax still got the large scores. A query's weights no longer add
-    up to 1: with d_k = 4, for example, they add up to 0.5. What should you make smaller, and before which step?"""
+    """Your weights are divided by sqrt(d_k), but the softmax still got the large scores. A query's weights no longer
+    add up to 1: with d_k = 4, for example, they add up to 0.5. What should you make smaller, and before which step?"""
     scores = Q @ np.swapaxes(K, -1, -2)
     weights = softmax(scores) / np.sqrt(Q.shape[-1])
     return weights @ V, weights
@@ -368,8 +369,8 @@ def scaled_after_the_softmax(Q, K, V):
 
 @wrong
 def scaled_the_output(Q, K, V):
-    """You divided the output by sqrt(d_k), so the softmax still got the large scores. The weights are those of unscaled
-    attention, and the output is no longer an average. What should you make smaller, and before which step?"""
+    """Your output is divided by sqrt(d_k), but the softmax still got the large scores. The weights are those of
+    unscaled attention, and the output is no longer an average. What should you make smaller, and before which step?"""
     scores = Q @ np.swapaxes(K, -1, -2)
     weights = softmax(scores)
     return weights @ V / np.sqrt(Q.shape[-1]), weights
@@ -432,8 +433,8 @@ def no_axis_and_no_shift(Q, K, V):
 
 @wrong
 def plain_transpose(Q, K, V):
-    """Your code works for matrices, but not with batch axes: `.T` reverses the order of all the axes, including the
-    batch. Which function swaps only the last two?"""
+    """Your code works for matrices, but not with batch axes. `.T`, for example, reverses the order of all the axes,
+    including the batch. How can you swap only the last two?"""
     scores = Q @ K.T / np.sqrt(Q.shape[-1])
     weights = softmax(scores)
     return weights @ V, weights
@@ -441,8 +442,8 @@ def plain_transpose(Q, K, V):
 
 @wrong
 def transpose_0_2_1(Q, K, V):
-    """Your code works only for exactly one batch axis, because `transpose` with a list of three axes needs an array
-    with three axes. Which function swaps the last two axes, however many come before?"""
+    """Your code works only for exactly one batch axis. For example, `transpose` with a list of three axes needs an
+    array with three axes. How can you swap the last two axes, however many come before?"""
     scores = Q @ K.transpose(0, 2, 1) / np.sqrt(Q.shape[-1])
     weights = softmax(scores)
     return weights @ V, weights
@@ -564,8 +565,8 @@ def cosine_scores(Q, K, V):
 
 @wrong
 def scales_the_values(Q, K, V):
-    """Your weights are those of unscaled attention, and you divided the values by the square root of d_v, the number of
-    their own entries. Only the scores grow with d_k. Scale the scores, and average the values unchanged."""
+    """Your weights are those of unscaled attention, and your output is divided by the square root of d_v, the number of
+    entries of a value. Only the scores grow with d_k. Scale the scores, and average the values unchanged."""
     scores = Q @ np.swapaxes(K, -1, -2)
     weights = softmax(scores)
     return weights @ (V / np.sqrt(V.shape[-1])), weights
@@ -573,7 +574,7 @@ def scales_the_values(Q, K, V):
 
 @wrong
 def divided_by_the_norm_of_the_query(Q, K, V):
-    """You divided the scores of each query by that query's norm, the square root of the sum of its squares. The formula
+    """The scores of each query are divided by that query's norm, the square root of the sum of its squares. The formula
     divides all scores by the same number: the square root of d_k, which is how many entries a query has."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.linalg.norm(Q, axis=-1, keepdims=True)
     weights = softmax(scores)
@@ -599,22 +600,22 @@ wrong = misconceptions_of("attention_entropy")
 
 @wrong
 def in_bits(weights):
-    """Your answer is the entropy in bits, because your logarithm has base 2. Use nats, with the natural logarithm: two
-    equal weights, for example, have an entropy of 1 bit, or 0.6931 nats."""
+    """Your answer is the entropy in bits, the unit for base 2. Return it in nats, the unit of the natural logarithm:
+    two equal weights, for example, have an entropy of 1 bit, or 0.6931 nats."""
     return -_terms(weights).sum(axis=-1) / np.log(2)
 
 
 @wrong
 def in_decimal_digits(weights):
-    """Your answer uses the logarithm to base 10. Use the natural logarithm: two equal weights, for example, have an
-    entropy of 0.6931, not 0.3010."""
+    """Your answer is the entropy for the logarithm to base 10. Return it for the natural logarithm: two equal weights,
+    for example, have an entropy of 0.6931, not 0.3010."""
     return -_terms(weights).sum(axis=-1) / np.log(10)
 
 
 @wrong
 def nan_where_a_weight_is_0(weights):
-    """If a weight is exactly 0, your answer is nan: the logarithm of 0 is minus infinity, and 0 times infinity is nan.
-    Such a weight should add nothing. How can you make sure that the logarithm never gets a 0?"""
+    """If a weight is exactly 0, your answer is nan: the logarithm of 0, like 1/0, is infinite, and 0 times infinity is
+    nan. Such a weight should add nothing. How can you keep the 0 out of the logarithm, or out of a division?"""
     return -(weights * np.log(weights)).sum(axis=-1)
 
 
@@ -628,7 +629,7 @@ def sum_over_the_queries(weights):
 @wrong
 def sum_over_everything(weights):
     """You return a single number, the sum of everything. Each query has its own entropy: for weights of shape (n_q,
-    n_k), the answer has n_q entries. What does a sum do if you do not name an axis?"""
+    n_k), the answer has n_q entries. Where does your code lose the rows: in the sum, or before it?"""
     return -_terms(weights).sum()
 
 
@@ -641,10 +642,10 @@ def sum_over_the_second_axis(weights):
 
 @wrong
 def one_number_for_each_batch_entry(weights):
-    """For a matrix, your answer is right. With batch axes, you return one number for each entry of the first axis,
-    because the entropies of all its queries are added up. Which axis should the sum be along?"""
+    """With batch axes, you return one number for each entry of the first axis, because the sum covers all its queries.
+    For a matrix, that is one number for each query, as it should be. Which axis should the sum be along?"""
     terms = _terms(weights)
-    return terms.sum(axis=tuple(range(1, terms.ndim)))
+    return -terms.sum(axis=tuple(range(1, terms.ndim)))
 
 
 @wrong
@@ -656,15 +657,16 @@ def mean_over_the_queries(weights):
 
 @wrong
 def minus_forgotten(weights):
-    """Your answer is negative, because the logarithm of a number below 1 is negative. The formula has a minus in front.
-    With the minus, the entropy is 0 for a query that looks at only one key, and positive for all others."""
+    """Your answer has the wrong sign: the entropy is 0 for a query that looks at only one key, and positive for all
+    others. For a weight w below 1, ln(w) is negative and ln(1/w) is positive. Which of the two do you use, and does it
+    need a minus?"""
     return _terms(weights).sum(axis=-1)
 
 
 @wrong
 def mean_instead_of_sum(weights):
-    """Your answer is the right one divided by the number of keys: you took a mean, but the formula has a sum. For
-    example, four equal weights have an entropy of ln 4, about 1.386, but you would get 0.347."""
+    """Your answer is the right one divided by the number of keys, like a mean, but the formula has a sum. For example,
+    four equal weights have an entropy of ln 4, about 1.386, but you would get 0.347."""
     return -_terms(weights).mean(axis=-1)
 
 
@@ -684,8 +686,8 @@ def number_of_keys_that_count(weights):
 
 @wrong
 def keeps_the_key_axis(weights):
-    """The numbers are right, but an axis of length 1 is left: your shape is (..., n_q, 1) instead of (..., n_q). Which
-    argument of your sum keeps it?"""
+    """The numbers are right, but there is an axis of length 1 too many: your shape is (..., n_q, 1) instead of (...,
+    n_q). Which step keeps or adds it?"""
     return -_terms(weights).sum(axis=-1, keepdims=True)
 
 
@@ -761,7 +763,8 @@ def log_of_the_sum_of_squares(weights):
 
 @wrong
 def writes_into_the_weights(weights):
-    """The answer is right, but your code writes into the caller's weights. The caller still needs them unchanged. How can you make a new array instead?"""
+    """The answer is right, but your code writes into the caller's weights. The caller still needs them unchanged. How
+    can you make a new array instead?"""
     weights[weights == 0] = 1.0
     return -(weights * np.log(weights)).sum(axis=-1)
 
@@ -806,8 +809,8 @@ def sign_turned_round(p):
 
 @wrong
 def plus_for_minus(p):
-    """You added the two parts, but the second should be subtracted. All your entries are positive, as if a higher score
-    raised every weight. But the sum of the weights stays 1, so each column should add up to 0."""
+    """Your matrix is the sum of the two parts, but the second should be subtracted. All your entries are positive, as
+    if a higher score raised every weight. But the sum of the weights stays 1, so each column should add up to 0."""
     return np.diag(p) + np.outer(p, p)
 
 
@@ -912,8 +915,8 @@ def one_factor_in_every_row(p):
 
 @wrong
 def derivative_of_the_logarithm(p):
-    """Row i of your matrix is divided by p[i]. That is the derivative of ln(p[i]), which is useful in a loss function.
-    Return the derivative of the weight itself."""
+    """Row i of your matrix lacks the factor p[i]. Without it, the row is the derivative of ln(p[i]), which is useful in
+    a loss function. Return the derivative of the weight itself."""
     return np.eye(len(p)) - p[None, :] * np.ones((len(p), 1))
 
 
@@ -978,8 +981,9 @@ def forward_over_two_steps(f, x, eps=1e-5):
 
 @wrong
 def halved_distance_multiplied(f, x, eps=1e-5):
-    """You divide by 2 and then multiply by eps, because Python evaluates `/ 2 * eps` from left to right. If eps = 0.5,
-    the answer is a quarter of the right one, and with a small eps it is almost 0. Which parentheses are missing?"""
+    """Your difference is multiplied by eps / 2. For example, Python evaluates `/ 2 * eps` from left to right: first /
+    2, then * eps. If eps = 0.5, the answer is a quarter of the right one, and with a small eps it is almost 0. By what
+    should you divide the difference?"""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -1065,8 +1069,8 @@ def four_points(f, x, eps=1e-5):
 
 @wrong
 def second_derivative(f, x, eps=1e-5):
-    """Your formula contains f(x + eps) - 2 f(x) + f(x - eps). That is the curvature, the slope of the slope. The slope
-    is the difference of the two points, divided by the distance between them."""
+    """Your formula amounts to f(x + eps) - 2 f(x) + f(x - eps), divided by eps twice. That is the curvature, the slope
+    of the slope. The slope is the difference of the two points, divided by the distance between them."""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -1077,8 +1081,8 @@ def second_derivative(f, x, eps=1e-5):
 
 @wrong
 def points_exchanged(f, x, eps=1e-5):
-    """Every slope has the wrong sign, because you subtract f(x + eps) from f(x - eps). If f rises with an entry, f(x +
-    eps) - f(x - eps) is positive."""
+    """Every slope has the wrong sign, as if you subtracted f(x + eps) from f(x - eps). If f rises with an entry, its
+    slope is positive. Where does your code turn the sign around?"""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -1101,23 +1105,23 @@ def points_added(f, x, eps=1e-5):
 
 @wrong
 def moves_every_entry(f, x, eps=1e-5):
-    """You moved all the entries at once, so every slope is the sum of them all. To measure the effect of one entry,
-    move that entry and keep the others fixed. Call f again for each entry."""
+    """Each of your slopes is the sum of them all, as if you moved all the entries at once. To measure the effect of one
+    entry, move that entry and keep the others fixed. Store its slope in that entry's place only."""
     slope = (f(x + eps) - f(x - eps)) / (2 * eps)
     return np.full_like(x, slope)
 
 
 @wrong
 def one_number_for_all(f, x, eps=1e-5):
-    """You return a single number, because you moved all the entries at once. Return one slope for each entry, in the
+    """You return a single number, as if you moved all the entries at once. Return one slope for each entry, in the
     shape of x. To measure the effect of one entry, move that entry and keep the others fixed."""
     return (f(x + eps) - f(x - eps)) / (2 * eps)
 
 
 @wrong
 def moves_whole_rows(f, x, eps=1e-5):
-    """For a matrix you moved whole rows, because a single index on a matrix selects a row. So each entry gets the slope
-    for its whole row. Move every entry by itself, whatever the number of axes."""
+    """For a matrix, each entry gets the slope for its whole row, as if you moved whole rows. A single index on a
+    matrix, for example, selects a row. Move every entry by itself, whatever the number of axes."""
     slopes = np.zeros_like(x)
     for i in range(len(x)):
         step = np.zeros_like(x)
@@ -1128,8 +1132,8 @@ def moves_whole_rows(f, x, eps=1e-5):
 
 @wrong
 def one_slope_for_each_row(f, x, eps=1e-5):
-    """For a matrix, you return one number for each row, because a single index on a matrix selects a row and moves it as
-    a whole. Return one slope for each entry, in the shape of x, whatever the number of axes."""
+    """For a matrix, you return one number for each row, the slope for the row as a whole. A single index on a matrix,
+    for example, selects a row. Return one slope for each entry, in the shape of x, whatever the number of axes."""
     slopes = np.zeros(len(x))
     for i in range(len(x)):
         step = np.zeros_like(x)
@@ -1183,9 +1187,9 @@ def one_entry_as_argument(f, x, eps=1e-5):
 
 @wrong
 def one_array_under_two_names(f, x, eps=1e-5):
-    """All your slopes are 0, so both calls of f saw the same numbers. Does each call get an array in which the entry has
-    moved, once up and once down? `=` makes no copy, only a second name for the same array. A copy does not follow later
-    changes of the original."""
+    """All your slopes are 0. If both calls of f give the same number, does each get an array in which the entry has
+    moved? `=` makes no copy, and a copy does not follow later changes of the original. If the two numbers differ, does
+    each slope reach the array that you return?"""
     grad = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         moved = x.copy()
@@ -1199,8 +1203,8 @@ def one_array_under_two_names(f, x, eps=1e-5):
 
 @wrong
 def leaves_x_moved_down(f, x, eps=1e-5):
-    """You move an entry of x up, then down, but never restore it. So the next slope is measured at another place, and
-    the caller's x has changed. Restore the entry, or work on a copy."""
+    """After an entry's slope, that entry of x stays moved down. So the next slope is measured at another place, and the
+    caller's x has changed. Restore the entry after the last call of f, or work on a copy."""
     grad = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         x[i] += eps
@@ -1238,8 +1242,8 @@ def leaves_the_copy_moved_up(f, x, eps=1e-5):
 
 @wrong
 def steps_pile_up(f, x, eps=1e-5):
-    """Your steps accumulate: an entry that you moved stays moved while you measure the next ones. So each slope
-    includes those of all the entries before it. Start from the original x for every entry."""
+    """Each of your slopes includes those of all the entries before it, as if an entry that you moved stayed moved. Do
+    you start from the original x, and from a new slope, for every entry?"""
     slopes = np.zeros_like(x)
     step = np.zeros_like(x)
     for i in np.ndindex(x.shape):
@@ -1250,8 +1254,8 @@ def steps_pile_up(f, x, eps=1e-5):
 
 @wrong
 def last_entry_forgotten(f, x, eps=1e-5):
-    """The last slope is always 0, because you make no step there. If you count the entries yourself, at which number
-    does the count end?"""
+    """The last slope is always 0, so it is not measured or not stored. Does your loop, or your own count of the
+    entries, end one entry too early?"""
     slopes = np.zeros_like(x)
     for i in list(np.ndindex(x.shape))[:-1]:
         step = np.zeros_like(x)
@@ -1262,8 +1266,8 @@ def last_entry_forgotten(f, x, eps=1e-5):
 
 @wrong
 def only_the_last_slope(f, x, eps=1e-5):
-    """Only the last entry has its slope and the others are 0, because you create the array for the answer again at
-    every entry. Make the array of zeros once, before the loop."""
+    """Only the last entry has its slope and the others are 0. Make the array of zeros once, before the loop, and store
+    each slope inside the loop, in the place of its entry. Which of these steps is different in your code?"""
     grad = np.zeros_like(x)
     i = tuple(n - 1 for n in x.shape)
     step = np.zeros_like(x)
@@ -1319,8 +1323,8 @@ def gradient_of_unscaled_attention(q, K, V, g):
 
 @wrong
 def weights_of_unscaled_attention(q, K, V, g):
-    """You divide by sqrt(d_k) at the end, but your weights come from scores without that division. You need both: which
-    scores went into the softmax?"""
+    """Your gradient is divided by sqrt(d_k), but your weights come from scores without that division. You need both:
+    which scores went into the softmax?"""
     return K.T @ (softmax_jacobian(softmax(K @ q)) @ (V @ g)) / np.sqrt(len(q))
 
 
@@ -1351,7 +1355,7 @@ def diagonal_of_the_jacobian(q, K, V, g):
 
 @wrong
 def jacobian_of_the_scores(q, K, V, g):
-    """You passed the scores to the Jacobian. It needs the weights, the result of the softmax."""
+    """Your Jacobian is made from the scores. It needs the weights, the result of the softmax."""
     return K.T @ (softmax_jacobian(K @ q / np.sqrt(len(q))) @ (V @ g)) / np.sqrt(len(q))
 
 
@@ -1383,8 +1387,8 @@ def divided_by_d_k_at_the_end(q, K, V, g):
 
 @wrong
 def multiplied_by_the_root_at_the_end(q, K, V, g):
-    """You multiply by sqrt(d_k) at the end. The scores are divided by it, so they change less with q, not more. Divide
-    the gradient by it too."""
+    """Your gradient is multiplied by sqrt(d_k). The scores are divided by it, so they change less with q, not more.
+    Divide the gradient by it too."""
     return K.T @ (softmax_jacobian(_weights(q, K)) @ (V @ g)) * np.sqrt(len(q))
 
 
@@ -1450,8 +1454,8 @@ def no_largest_score_taken_away_here(q, K, V, g):
 
 @wrong
 def sign_inside_the_jacobian(q, K, V, g):
-    """All your weights move in the same direction if a score rises, because you add the two parts of the Jacobian
-    instead of subtracting. If all the values are equal, the output cannot change, but your gradient is not 0."""
+    """All your weights move in the same direction if a score rises, as if the two parts of the Jacobian were added and
+    not subtracted. If all the values are equal, the output cannot change, but your gradient is not 0."""
     w = _weights(q, K)
     return K.T @ (w * (V @ g + w @ (V @ g))) / np.sqrt(len(q))
 
@@ -1489,8 +1493,8 @@ wrong = misconceptions_of("training_step")
 
 @wrong
 def step_uphill(W_Q, X, K, V, T, rate):
-    """Your step goes uphill: the loss grows. Either you add the gradient instead of subtracting it, or your error is
-    target minus output. The gradient of the loss starts from output minus target, and points uphill."""
+    """Your step has the wrong sign and goes uphill. The gradient of the loss starts from output minus target, and
+    points uphill, so the step goes against it. Where does your code have a minus too few or too many?"""
     errors = _errors(W_Q, X, K, V, T)
     return W_Q + rate * _gradient(W_Q, X, K, V, errors) / len(X), _loss(errors)
 
@@ -1529,7 +1533,7 @@ def loss_without_the_half(W_Q, X, K, V, T, rate):
 @wrong
 def step_twice_as_long(W_Q, X, K, V, T, rate):
     """Your step is twice as long as it should be. The slope of a square has a 2, but the loss is half the square, so
-    the half and the 2 cancel: the slope of the loss with respect to an output is output minus target."""
+    the half and the 2 cancel. Is there a 2 in your gradient, or do you take the same step twice?"""
     errors = _errors(W_Q, X, K, V, T)
     return W_Q - 2 * rate * _gradient(W_Q, X, K, V, errors) / len(X), _loss(errors)
 
@@ -1567,8 +1571,8 @@ def output_for_the_error(W_Q, X, K, V, T, rate):
 
 @wrong
 def target_for_the_error(W_Q, X, K, V, T, rate):
-    """You give query_gradient the targets as `g`, so your step does not depend on what the outputs are now. A head
-    whose outputs are already right should not change. Which quantity is 0 for such a head?"""
+    """Your error consists of the targets alone, so your step does not depend on what the outputs are now. A head whose
+    outputs are already right should not change. Which quantity is 0 for such a head?"""
     errors = _errors(W_Q, X, K, V, T)
     return W_Q + rate * _gradient(W_Q, X, K, V, T) / len(X), _loss(errors)
 

@@ -34,22 +34,22 @@ def as_many_queries_as_keys(n_q, n_k, d_k, d_v):
 
 @wrong
 def both_products_as_wide_as_the_values(n_q, n_k, d_k, d_v):
-    """You use d_v for both products. A score is the dot product of a query with a key, and these have d_k entries. Only
-    the mixing of the values depends on d_v."""
+    """Your multiply-adds are 2 · n_q · n_k · d_v. A score is the dot product of a query with a key, and these have d_k
+    entries. Only the mixing of the values depends on d_v. Each multiply-add counts once."""
     return {"multiply_adds": n_q * n_k * (d_v + d_v), "stored_scores": n_q * n_k}
 
 
 @wrong
 def both_products_as_wide_as_the_keys(n_q, n_k, d_k, d_v):
-    """You use d_k for both products. That is right for the scores, but the second product mixes values, and a value has
-    d_v entries."""
+    """Your multiply-adds are 2 · n_q · n_k · d_k. Only the scores depend on d_k: the second product mixes values, and a
+    value has d_v entries. Each multiply-add counts once."""
     return {"multiply_adds": n_q * n_k * (d_k + d_k), "stored_scores": n_q * n_k}
 
 
 @wrong
 def only_the_scores(n_q, n_k, d_k, d_v):
-    """Your multiply-adds are those of Q K^T alone. A second matrix product mixes the values by the weights, and it
-    costs about as much: in the example 30 more."""
+    """Your multiply-adds are those of Q K^T alone. A second matrix product mixes the values by the weights. In the
+    example, these are 30 more multiply-adds."""
     return {"multiply_adds": n_q * n_k * d_k, "stored_scores": n_q * n_k}
 
 
@@ -113,15 +113,15 @@ wrong = misconceptions_of("layer_flops")
 
 @wrong
 def no_output_projection(n, d_model):
-    """You count three projections, 6nd². There are four: after the heads are merged, their output goes through W_O,
-    which is as large as the others."""
+    """Your result contains three projections, 6nd². There are four of the same size: W_Q, W_K, W_V, and W_O, which the
+    output of the merged heads goes through. Which one is missing in your sum?"""
     return 6 * n * d_model**2 + 4 * n**2 * d_model
 
 
 @wrong
 def multiply_adds_for_flops(n, d_model):
-    """Your count is exactly half of the right one, because it is in multiply-adds. Each multiply-add is two
-    floating-point operations, a multiplication and an addition."""
+    """Your count is exactly half of the right one. Each multiply-add is two floating-point operations, a multiplication
+    and an addition. Do you count these two, and all six products: four projections, the scores and the mixing?"""
     return 4 * n * d_model**2 + 2 * n**2 * d_model
 
 
@@ -135,36 +135,38 @@ def one_product_inside_attention(n, d_model):
 
 @wrong
 def projections_in_multiply_adds(n, d_model):
-    """Your part with n² is right, but your projections are only half as large as they should be. Each of the four takes
-    n · d_model · d_model multiply-adds, and each multiply-add is 2 FLOPs."""
+    """Your part with n² is right, but your projections are only half as large as they should be. Each of the four (W_Q,
+    W_K, W_V, W_O) takes n · d_model · d_model multiply-adds, and each multiply-add is 2 FLOPs. Do you count all four,
+    and the 2?"""
     return 4 * n * d_model**2 + 4 * n**2 * d_model
 
 
 @wrong
 def projections_only(n, d_model):
-    """You count the four projections and stop there. Between W_V and W_O, the positions look at each other. The scores
-    and the mixing are two more products, and these grow with n²."""
+    """Your count is 8nd², the cost of the four projections alone. Between W_V and W_O, the positions look at each
+    other. The scores and the mixing are two more products, and these grow with n². Is a part with n² in your sum?"""
     return 8 * n * d_model**2
 
 
 @wrong
 def attention_only(n, d_model):
-    """You count only the scores and the mixing. The projections W_Q, W_K, W_V and W_O belong to the layer too, and
-    while n is small they are most of its cost."""
+    """Your count is that of the scores and the mixing alone. The projections W_Q, W_K, W_V and W_O belong to the layer
+    too, and while n is small they are most of its cost."""
     return 4 * n**2 * d_model
 
 
 @wrong
 def n_and_d_swapped(n, d_model):
-    """Your results are those with the wrong letters squared. A projection multiplies each of n rows by a d_model × d_model matrix, so there
-    d_model is squared. The scores compare each of n positions with each of n, so there n is squared."""
+    """Your results are those with the wrong letters squared. A projection multiplies each of n rows by a d_model ×
+    d_model matrix, so there d_model is squared. The scores compare each of n positions with each of n, so there n is
+    squared."""
     return 8 * n**2 * d_model + 4 * n * d_model**2
 
 
 @wrong
 def a_single_projection(n, d_model):
-    """You count one projection, 2nd². Queries, keys and values need three different projections, and W_O is a
-    fourth."""
+    """Your result contains one projection, 2nd². Queries, keys and values need three different projections, and W_O is
+    a fourth. Are all four in your sum?"""
     return 2 * n * d_model**2 + 4 * n**2 * d_model
 
 
@@ -191,15 +193,15 @@ def everything_linear(n, d_model):
 
 @wrong
 def squared_the_whole_product(n, d_model):
-    """In the attention part you square d_model along with n. There are n² pairs. Over all heads together, each pair
-    costs d_model multiply-adds for the score and d_model for the mix, so d_model is not squared."""
+    """In the attention part of your count, d_model is squared along with n. There are n² pairs. Over all heads
+    together, each pair costs d_model multiply-adds for the score and d_model for the mix, so d_model is not squared."""
     return 8 * n * d_model**2 + 4 * (n * d_model) ** 2
 
 
 @wrong
 def with_the_feed_forward_part(n, d_model):
-    """Your 24nd² includes the feed-forward part of a transformer block, which has two matrices of 4 · d_model² entries
-    each. Count the attention layer alone: its four matrices have d_model² entries each."""
+    """Your result contains 24nd² instead of 8nd². The attention layer has four matrices of d_model² entries each. Do
+    you count a matrix several times, or also the feed-forward part of a transformer block?"""
     return 24 * n * d_model**2 + 4 * n**2 * d_model
 
 
@@ -212,8 +214,9 @@ def with_the_softmax(n, d_model):
 
 @wrong
 def merged_rows_as_wide_as_the_text(n, d_model):
-    """One of your four projections grows with n² instead of d_model². W_O has shape (d_model, d_model), like the others,
-    and it multiplies n rows of d_model numbers."""
+    """Your result contains three products with d_model² and three with n². There should be four and two. W_O has shape
+    (d_model, d_model), like the other projections, and it multiplies n rows of d_model numbers. The softmax is not
+    counted."""
     return 6 * n * d_model**2 + 6 * n**2 * d_model
 
 
@@ -223,8 +226,8 @@ wrong = misconceptions_of("sliding_window_mask")
 @wrong
 def looks_both_ways(n, window):
     """Your window is open on both sides, so queries see later positions. The window should be causal: in
-    sliding_window_mask(4, 2) the first row should have a single True. The distance from query to key has a sign, so
-    check the sign before you drop it."""
+    sliding_window_mask(4, 2) the first row should have a single True. Which part of your code lets in the keys after
+    the query?"""
     i, j = np.indices((n, n))
     return np.abs(i - j) < window
 
@@ -240,7 +243,7 @@ def one_key_more(n, window):
 @wrong
 def one_key_too_few(n, window):
     """Your window has one key too few. The query's own position is one of the `window` keys, and window - 1 more come
-    before it. How far back is the last of these, and does your comparison include it?"""
+    before it. How far back is the last of these, and does your code include it?"""
     back = np.arange(n)[:, None] - np.arange(n)
     return (back >= 0) & (back < window - 1)
 
@@ -279,15 +282,15 @@ def the_future_is_open(n, window):
 
 @wrong
 def the_whole_past(n, window):
-    """This is the causal mask of chapter 4: each query sees everything before it. Where does your code use `window`? In
-    a large table, no row should have more than `window` entries that are True."""
+    """This is the causal mask of chapter 4: each query sees everything before it. Does `window` change anything in your
+    mask? In a large table, no row should have more than `window` entries that are True."""
     return np.tri(n, dtype=bool)
 
 
 @wrong
 def separate_blocks(n, window):
-    """You cut the positions into blocks of `window`, and each query sees only its own block. So the first query of a
-    block sees none of the positions before it. A sliding window moves along by one position with each query."""
+    """In your mask, each query sees only its own block of `window` positions. So the first query of a block sees none
+    of the positions before it. A sliding window moves along by one position with each query."""
     i, j = np.indices((n, n))
     return (i // window == j // window) & (j <= i)
 
@@ -319,8 +322,8 @@ def centred_on_the_query(n, window):
 
 @wrong
 def the_first_keys_only(n, window):
-    """Each of your queries sees the first `window` keys. The window should move along: query i sees the `window` keys
-    that end at position i."""
+    """Your queries see only the first `window` keys, as far as these do not come later. The window should move along:
+    query i sees at most `window` keys, and the last of these is at position i."""
     i, j = np.indices((n, n))
     return (j < window) & (j <= i)
 
@@ -348,15 +351,16 @@ wrong = misconceptions_of("linear_attention")
 
 @wrong
 def no_normaliser(Q, K, V, feature_map):
-    """Your weights do not add up to 1: you mix the values by the dot products of features and never divide. If all the
-    values are 1, the output should be 1. Which number should you divide each row by?"""
+    """Your weights do not add up to 1: your output mixes the values by the dot products of features, not divided by
+    their sum. If all the values are 1, the output should be 1. By which number must each row be divided, and is this
+    division part of what you return?"""
     return feature_map(Q) @ (np.swapaxes(feature_map(K), -1, -2) @ V)
 
 
 @wrong
 def features_of_the_queries_only(Q, K, V, feature_map):
-    """You turn the queries into features, but not the keys. Both sides of the dot product should be features. Otherwise
-    weights can be negative, and the sum that you divide by can be near 0."""
+    """Your results are made from the features of the queries, but from the keys as they are. Both sides of the dot
+    product should be features. Otherwise weights can be negative, and the sum that you divide by can be near 0."""
     features = feature_map(Q)
     mixed = features @ (np.swapaxes(K, -1, -2) @ V)
     return mixed / (features * K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
@@ -364,8 +368,8 @@ def features_of_the_queries_only(Q, K, V, feature_map):
 
 @wrong
 def features_of_the_keys_only(Q, K, V, feature_map):
-    """You turn the keys into features, but not the queries. Both sides of the dot product should be features. Otherwise
-    weights can be negative, and the sum that you divide by can be near 0."""
+    """Your results are made from the features of the keys, but from the queries as they are. Both sides of the dot
+    product should be features. Otherwise weights can be negative, and the sum that you divide by can be near 0."""
     features = feature_map(K)
     mixed = Q @ (np.swapaxes(features, -1, -2) @ V)
     return mixed / (Q * features.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
@@ -373,45 +377,47 @@ def features_of_the_keys_only(Q, K, V, feature_map):
 
 @wrong
 def no_features_at_all(Q, K, V, feature_map):
-    """You never use feature_map. Without it, the "weights" are plain dot products divided by their sum. Some can be
-    negative, and the sum can be near 0. What should happen to Q and to K first?"""
+    """Your results do not depend on feature_map. The "weights" are plain dot products of Q and K, divided by their sum.
+    Some can be negative, and the sum can be near 0. Do you call feature_map on Q and on K, and use what it returns?"""
     mixed = Q @ (np.swapaxes(K, -1, -2) @ V)
     return mixed / (Q * K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
 
 
 @wrong
 def softmax_of_the_features(Q, K, V, feature_map):
-    """You take a softmax of the dot products of features. Features are positive, so no softmax is needed: the weights
-    are the dot products divided by their sum. A softmax also needs the whole table, which linear attention avoids."""
+    """Your weights are a softmax of the dot products of features. Features are positive, so no softmax is needed: the
+    weights are the dot products divided by their sum. A softmax also needs a score for each pair of query and key,
+    which linear attention avoids."""
     return softmax(feature_map(Q) @ np.swapaxes(feature_map(K), -1, -2)) @ V
 
 
 @wrong
 def plain_softmax_attention(Q, K, V, feature_map):
-    """This is the softmax attention of chapter 3, and it does not use feature_map. Linear attention has different
-    weights: the dot products of features, divided by their sum."""
+    """Your results are those of the softmax attention of chapter 3, and they do not depend on feature_map. Linear
+    attention has different weights: the dot products of features, divided by their sum."""
     return attention(Q, K, V)[0]
 
 
 @wrong
 def the_whole_table_of_weights(Q, K, V, feature_map):
-    """Your numbers are right, but you make the table of all n_q · n_k weights, or a large part of it, so you save too
-    little. A matrix product can be done in any order: (A B) C = A (B C). Which two of the three matrices give a small result?"""
+    """Your numbers are right, but you use at least a large part of the memory that the table of all n_q · n_k weights
+    needs. For the mixing, (A B) C = A (B C) saves memory. For the denominators, what can you add up first? Does any
+    array or list have a number for each pair of positions?"""
     weights = feature_map(Q) @ np.swapaxes(feature_map(K), -1, -2)
     return (weights @ V) / weights.sum(axis=-1, keepdims=True)
 
 
 @wrong
 def divided_by_the_number_of_keys(Q, K, V, feature_map):
-    """You divide by the number of keys. That would be right if all the dot products were 1. The weights of a query only
-    add up to 1 if you divide them by their sum, which differs from query to query."""
+    """Your output is divided by the number of keys. That would be right if all the dot products were 1. The weights of
+    a query only add up to 1 if you divide them by their sum, which differs from query to query."""
     return feature_map(Q) @ (np.swapaxes(feature_map(K), -1, -2) @ V) / K.shape[-2]
 
 
 @wrong
 def divided_by_the_features_of_the_query(Q, K, V, feature_map):
-    """You divide by the sum of the query's features. The weights of a query are dot products with the features of all
-    the keys. Divide by the sum of these dot products."""
+    """Your output is divided by the sum of the query's features. The weights of a query are dot products with the
+    features of all the keys. Divide by the sum of these dot products."""
     features = feature_map(Q)
     return features @ (np.swapaxes(feature_map(K), -1, -2) @ V) / features.sum(axis=-1, keepdims=True)
 
@@ -427,8 +433,8 @@ def queries_summed_for_the_normaliser(Q, K, V, feature_map):
 
 @wrong
 def one_sum_for_all_queries(Q, K, V, feature_map):
-    """You divide the outputs of all queries by the same number. Every query has its own weights, and each row of them
-    should add up to 1."""
+    """In your output, the rows of all queries are divided by the same number. Every query has its own weights, and each
+    row of them should add up to 1."""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     mixed = phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V)
     return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=(-1, -2), keepdims=True)
@@ -445,15 +451,16 @@ def one_sum_for_everything(Q, K, V, feature_map):
 
 @wrong
 def features_into_the_softmax(Q, K, V, feature_map):
-    """You passed the features to softmax attention. Features are positive, so no softmax and no division by a root are
-    needed: the weights are the dot products divided by their sum. Softmax attention also makes the whole table."""
+    """Your results are those of softmax attention for the features. Features are positive, so no softmax and no
+    division by a root are needed: the weights are the dot products divided by their sum. Softmax attention also
+    computes a score for each pair of query and key."""
     return attention(feature_map(Q), feature_map(K), V)[0]
 
 
 @wrong
 def exp_whatever_is_asked(Q, K, V, feature_map):
     """Your features are always exp of the numbers, whatever `feature_map` is. It is an argument so that each call can
-    use a different function. Call the function that you are given."""
+    use a different function. Call the function that you are given, and use its result."""
     phi_Q, phi_K = np.exp(Q), np.exp(K)
     mixed = phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V)
     return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
@@ -461,8 +468,8 @@ def exp_whatever_is_asked(Q, K, V, feature_map):
 
 @wrong
 def elu_whatever_is_asked(Q, K, V, feature_map):
-    """Your features are always those of the paper, elu plus 1, whatever `feature_map` is. It is an argument so that each
-    call can use a different function. Call the function that you are given."""
+    """Your features are always those of the paper, elu plus 1, whatever `feature_map` is. It is an argument so that
+    each call can use a different function. Call the function that you are given, and use its result."""
     phi_Q, phi_K = (np.where(x > 0, x + 1, np.exp(np.minimum(x, 0))) for x in (Q, K))
     mixed = phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V)
     return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
@@ -470,8 +477,8 @@ def elu_whatever_is_asked(Q, K, V, feature_map):
 
 @wrong
 def sums_run_on_through_the_batch(Q, K, V, feature_map):
-    """Your sums over the keys start at zero only once, so each sequence of the batch also gets the keys and values of
-    the sequences before it. Each sequence needs its own sums. Where does your code set them to zero?"""
+    """In your results, the sums over the keys run on through the batch: each sequence also gets the keys and values of
+    the sequences before it. Each sequence needs its own sums. Does your code start them again for each sequence?"""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     S, z = np.swapaxes(phi_K, -1, -2) @ V, phi_K.sum(axis=-2, keepdims=True)
     S, z = (part.reshape(-1, *part.shape[-2:]).cumsum(axis=0).reshape(part.shape) for part in (S, z))
@@ -480,9 +487,9 @@ def sums_run_on_through_the_batch(Q, K, V, feature_map):
 
 @wrong
 def each_factor_by_itself(Q, K, V, feature_map):
-    """You make each query's features add up to 1, and each feature add up to 1 over the keys. The weights then add up
-    to 1, but they are wrong: a feature in which all keys have large values counts no more than one in which all have
-    small values. Divide once, by the sum of the dot products."""
+    """In your results, each query's features are divided by their sum, and each feature of the keys by its sum over the
+    keys. The weights then add up to 1, but they are wrong: a feature in which all keys have large values counts no more
+    than one in which all have small values. Divide once, by the sum of the dot products."""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     shares = phi_K / phi_K.sum(axis=-2, keepdims=True)
     return phi_Q / phi_Q.sum(axis=-1, keepdims=True) @ (np.swapaxes(shares, -1, -2) @ V)
@@ -490,8 +497,8 @@ def each_factor_by_itself(Q, K, V, feature_map):
 
 @wrong
 def scaled_before_the_features(Q, K, V, feature_map):
-    """You divide by sqrt(d_k) before you take the features. This exercise has no scaling: only feature_map changes the
-    queries and keys."""
+    """Your queries are divided by sqrt(d_k) before the features are taken. This exercise has no scaling: only
+    feature_map changes the queries and keys."""
     phi_Q, phi_K = feature_map(Q / np.sqrt(Q.shape[-1])), feature_map(K)
     mixed = phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V)
     return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
@@ -507,8 +514,8 @@ def features_of_the_values(Q, K, V, feature_map):
 
 @wrong
 def only_what_came_before(Q, K, V, feature_map):
-    """Your queries see only the keys up to their own position. A running sum makes linear attention causal, which is
-    useful for writing text. In this exercise, every query sees all the keys."""
+    """Your queries see only the keys up to their own position. Such causal linear attention is useful for writing text.
+    In this exercise, every query sees all the keys."""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     state = np.cumsum(phi_K[..., :, :, None] * V[..., :, None, :], axis=-3)
     mixed = (phi_Q[..., :, None, :] @ state)[..., 0, :]
@@ -517,8 +524,8 @@ def only_what_came_before(Q, K, V, feature_map):
 
 @wrong
 def turned_all_the_axes(Q, K, V, feature_map):
-    """`.T` reverses all the axes, including the batch axes. That works for two axes and fails as soon as there is a
-    batch. Which function swaps just the last two?"""
+    """Your code works for two axes, but not for a batch. For example, `.T` and `np.transpose` without axes reverse all
+    the axes, including the batch axes. Do you count every axis from the right, and swap just the last two?"""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     mixed = phi_Q @ (phi_K.T @ V)
     return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
@@ -526,8 +533,8 @@ def turned_all_the_axes(Q, K, V, feature_map):
 
 @wrong
 def exactly_one_batch_axis(Q, K, V, feature_map):
-    """Your code only works with exactly one batch axis, because `transpose` with a fixed list of three axes fits no
-    other number. Which function swaps the last two axes, however many come before?"""
+    """Your code only works with exactly one batch axis. For example, `transpose` with a fixed list of three axes fits
+    no other number. How can you swap the last two axes, however many come before?"""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     mixed = phi_Q @ (phi_K.transpose(0, 2, 1) @ V)
     return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
@@ -555,8 +562,8 @@ wrong = misconceptions_of("chunked_attention")
 
 @wrong
 def the_whole_table_at_once(Q, K, V, block_size):
-    """Your output is right, but you keep all n_q · n_k scores at the same time, in one table or in pieces. Then
-    block_size saves too little memory. Which of your arrays or lists has a number for each pair of query and key?"""
+    """Your output is right, but you use at least a large part of the memory that the table of all n_q · n_k scores
+    needs. Then block_size saves too little. Does any array or list have a number for each pair of positions?"""
     return attention(Q, K, V)[0]
 
 
@@ -576,9 +583,9 @@ def never_rescaled(Q, K, V, block_size):
 
 @wrong
 def each_block_its_own_maximum(Q, K, V, block_size):
-    """You shift each block by its own maximum, then add the blocks' sums as if they had the same scale. Then the best
-    score of a block with low scores counts as much as the best score of all blocks. Bring sums with different maxima to
-    the same maximum before you add them."""
+    """In your results, each block is shifted by its own maximum, and the blocks' sums are added as if they had the same
+    scale. Then the best score of a block with low scores counts as much as the best score of all blocks. Bring sums
+    with different maxima to the same maximum before you add them."""
     total, mixed = 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -589,8 +596,8 @@ def each_block_its_own_maximum(Q, K, V, block_size):
 
 @wrong
 def mean_of_the_blocks(Q, K, V, block_size):
-    """You run attention on each block and take the mean of the outputs. Then every block counts the same, even if all
-    its scores are low. For example, with scores 1 and 0 in one block and 3 in the other, the 3 should get 84% of the
+    """Your output is the mean of the attention outputs of all blocks. Then every block counts the same, even if all its
+    scores are low. For example, with scores 1 and 0 in one block and 3 in the other, the 3 should get 84% of the
     weight, but gets half."""
     outputs = [attention(Q, K_block, V_block)[0] for K_block, V_block in _blocks(K, V, block_size)]
     return np.mean(outputs, axis=0)
@@ -598,7 +605,7 @@ def mean_of_the_blocks(Q, K, V, block_size):
 
 @wrong
 def mean_of_the_blocks_by_size(Q, K, V, block_size):
-    """You run attention on each block and average the outputs, weighted by the number of keys. Then a block with
+    """Your output is the average of the blocks' attention outputs, weighted by the number of keys. Then a block with
     many keys counts for a lot, even if all its scores are low. For example, with scores 1 and 0 in one block and 3 in
     the other, the 3 should get 84% of the weight, but gets a third."""
     blocks = _blocks(K, V, block_size)
@@ -607,33 +614,33 @@ def mean_of_the_blocks_by_size(Q, K, V, block_size):
 
 @wrong
 def last_block_filled_with_zeros(Q, K, V, block_size):
-    """You fill the last block up with rows of zeros. A key of zeros has the score 0, and exp(0) is 1, so it takes a
-    share of the weight. Either mask these rows, or let the last block be smaller: a slice that reaches past the end
-    stops there."""
+    """Your results are those of a last block that is filled up with zeros: with keys of zeros, or with scores of 0. A
+    score of 0 takes a share of the weight, because exp(0) is 1. Either set the added scores to -inf, or let the last
+    block be smaller."""
     more = [(0, 0)] * (K.ndim - 2) + [(0, -K.shape[-2] % block_size), (0, 0)]
     return attention(Q, np.pad(K, more), np.pad(V, more))[0]
 
 
 @wrong
 def sum_of_the_blocks(Q, K, V, block_size):
-    """You run attention on each block and add up the outputs. The weights add up to 1 in each block, so with ten blocks
-    they add up to 10. They should add up to 1 over all the keys."""
+    """Your output is the sum of the attention outputs of all blocks. The weights add up to 1 in each block, so with ten
+    blocks they add up to 10. They should add up to 1 over all the keys."""
     return np.sum([attention(Q, K_block, V_block)[0] for K_block, V_block in _blocks(K, V, block_size)], axis=0)
 
 
 @wrong
 def last_block_dropped(Q, K, V, block_size):
-    """You leave out the last block of keys if it is smaller than the others. For example, with 3 keys in blocks of 2,
-    you never look at the third key. How many blocks are there when the last block is smaller?"""
+    """Your output leaves out the last block of keys if it is smaller than the others. For example, with 3 keys in
+    blocks of 2, the third key has no effect. How many blocks are there when the last block is smaller?"""
     whole = max(K.shape[-2] // block_size, 1) * block_size
     return attention(Q, K[..., :whole, :], V[..., :whole, :])[0]
 
 
 @wrong
 def whole_blocks_of_keys_only(Q, K, V, block_size):
-    """You use only whole blocks of keys and leave out the rest. For example, with 3 keys in blocks of 2, you never look
-    at the third key. If a block is larger than all the keys, nothing is left to use (0 / 0 is nan). How many blocks are
-    there when the last block is smaller?"""
+    """Your output uses only whole blocks of keys and leaves out the rest. For example, with 3 keys in blocks of 2, the
+    third key has no effect. If a block is larger than all the keys, nothing is left to use (0 / 0 is nan). How many
+    blocks are there when the last block is smaller?"""
     whole = K.shape[-2] // block_size * block_size
     if not whole:
         return np.full((*Q.shape[:-1], V.shape[-1]), np.nan)
@@ -642,9 +649,8 @@ def whole_blocks_of_keys_only(Q, K, V, block_size):
 
 @wrong
 def whole_blocks_of_queries_only(Q, K, V, block_size):
-    """Some rows at the end of your output are still zeros, because you use only whole blocks of queries and leave out
-    the rest. How many blocks are there when the last block is smaller, or when a single block is larger than
-    everything?"""
+    """Some rows at the end of your output are zeros: the rows of queries that do not fill a whole block. How many
+    blocks are there when the last block is smaller, or when a single block is larger than everything?"""
     output = np.zeros((*Q.shape[:-1], V.shape[-1]))
     whole = Q.shape[-2] // block_size * block_size
     output[..., :whole, :] = attention(Q[..., :whole, :], K, V)[0]
@@ -653,17 +659,17 @@ def whole_blocks_of_queries_only(Q, K, V, block_size):
 
 @wrong
 def one_sequence_only(Q, K, V, block_size):
-    """Your code is right for single matrices, but not for a batch. `.T` reverses all the axes, and a plain slice cuts
-    the first axis, which is then the batch. Count axes from the right: `[..., start:stop, :]` cuts the second-last
-    axis."""
+    """Your code is right for single matrices, but not for a batch. For example, `.T` reverses all the axes, and a slice
+    such as `Q[start:stop]` cuts the first axis, which is then the batch. Do you count every axis from the right, and
+    swap just the last two?"""
     starts = range(0, len(Q), block_size)
     return np.concatenate([softmax(Q[i : i + block_size] @ K.T / np.sqrt(Q.shape[1])) @ V for i in starts])
 
 
 @wrong
 def only_the_last_block(Q, K, V, block_size):
-    """Your output comes from the last block alone, because each block's result replaces the result of the block before.
-    Keep the earlier blocks' results and add the new part to them."""
+    """Your output comes from the last block alone: the results of the earlier blocks are lost. Keep them, and add the
+    new part to them. If you rescale them, is the old maximum still -inf after the first block?"""
     for K_block, V_block in _blocks(K, V, block_size):
         output = attention(Q, K_block, V_block)[0]
     return output
@@ -671,15 +677,16 @@ def only_the_last_block(Q, K, V, block_size):
 
 @wrong
 def only_the_first_block(Q, K, V, block_size):
-    """Your output comes from the first block alone. Does your function return inside its loop?"""
+    """Your output comes from the first block alone. Does your function return inside its loop, or does each round use
+    the same block?"""
     K_block, V_block = _blocks(K, V, block_size)[0]
     return attention(Q, K_block, V_block)[0]
 
 
 @wrong
 def scores_not_scaled(Q, K, V, block_size):
-    """Your scores are not divided by sqrt(d_k). The output should be that of scaled dot-product attention, so scale the
-    scores of each block too."""
+    """Your output is that of scores that are not divided by sqrt(d_k). It should be the output of scaled dot-product
+    attention. Do you scale the scores of each block, and use the scaled scores?"""
     return attention(Q * np.sqrt(Q.shape[-1]), K, V)[0]
 
 
@@ -698,8 +705,8 @@ def scaled_by_the_block(Q, K, V, block_size):
 
 @wrong
 def no_maximum_at_all(Q, K, V, block_size):
-    """You take exp of the scores without a shift. Without a maximum nothing has to be rescaled, but exp(710) is inf
-    already, and inf / inf is nan. And if all the scores are far below 0, every exp is 0."""
+    """Your results are those of exp without a shift, or with a shift that is undone. But exp(710) is inf already, and
+    inf / inf is nan. And if all the scores are far below 0, every exp is 0. Do you take exp of a number above 0?"""
     total, mixed = 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         e = np.exp(_scores(Q, K_block))
@@ -709,9 +716,9 @@ def no_maximum_at_all(Q, K, V, block_size):
 
 @wrong
 def maximum_starts_at_zero(Q, K, V, block_size):
-    """Your running maximum starts at a finite number (0, for example), and it never comes down. If all scores of a
-    query are far below it, every exp(score - maximum) is 0, and 0 / 0 is nan. Which initial value is less than every
-    score?"""
+    """For some queries, your maximum is larger than all their scores. If all scores of a query are far below it, every
+    exp(score - maximum) is 0, and 0 / 0 is nan. Do only scores take part in your maximum, and is its initial value less
+    than every score?"""
     top, total, mixed = np.zeros((*Q.shape[:-1], 1)), 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -723,8 +730,9 @@ def maximum_starts_at_zero(Q, K, V, block_size):
 
 @wrong
 def sum_not_rescaled(Q, K, V, block_size):
-    """When the maximum grows, you rescale the mixed values but not the sum that you divide by at the end. Both were
-    made with the old maximum, so both must shrink by the same factor."""
+    """When the maximum grows, your mixed values shrink, but the sum that you divide by does not. Both were made with
+    the old maximum, so both must shrink by the same factor. By which factor does your code multiply the sum? It is 1 if
+    the old maximum has already been replaced."""
     top, total, mixed = -np.inf, 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -736,8 +744,9 @@ def sum_not_rescaled(Q, K, V, block_size):
 
 @wrong
 def values_not_rescaled(Q, K, V, block_size):
-    """When the maximum grows, you rescale the sum that you divide by but not the mixed values. Both were made with the
-    old maximum, so both must shrink by the same factor."""
+    """When the maximum grows, the sum that you divide by shrinks, but your mixed values do not. Both were made with the
+    old maximum, so both must shrink by the same factor. By which factor does your code multiply the mixed values? It is
+    1 if the old maximum has already been replaced."""
     top, total, mixed = -np.inf, 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -762,8 +771,8 @@ def rescaled_the_wrong_way(Q, K, V, block_size):
 
 @wrong
 def one_maximum_for_all_queries(Q, K, V, block_size):
-    """You keep one maximum for all the queries. It keeps exp from overflowing. But a query whose scores are far below
-    this maximum gets only zeros, and 0 / 0 is nan. Each query needs its own running maximum."""
+    """Your results are those of one maximum for all the queries. It keeps exp from overflowing. But a query whose
+    scores are far below this maximum gets only zeros, and 0 / 0 is nan. Each query needs its own maximum."""
     top, total, mixed = -np.inf, 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -775,8 +784,9 @@ def one_maximum_for_all_queries(Q, K, V, block_size):
 
 @wrong
 def divided_after_every_block(Q, K, V, block_size):
-    """You divide by the sum after every block. Earlier results are then divided again in the next round, so early
-    blocks count too little. Divide once, after the last block (or undo the division before you add)."""
+    """In your results, the mixed values are divided by the sum after every block. Earlier results are then divided
+    again in the next round, so early blocks count too little. Divide once, after the last block (or undo the division
+    before you add)."""
     top, total, mixed = -np.inf, 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -789,8 +799,8 @@ def divided_after_every_block(Q, K, V, block_size):
 
 @wrong
 def never_divided(Q, K, V, block_size):
-    """You never divide by the sum of the exps, so your weights do not add up to 1. If all the values are 1, the output
-    should be 1, however many blocks there are."""
+    """Your output is not divided by the sum of the exps, so your weights do not add up to 1. If all the values are 1,
+    the output should be 1, however many blocks there are. Is the division part of what you return?"""
     top, mixed = -np.inf, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -801,8 +811,8 @@ def never_divided(Q, K, V, block_size):
 
 @wrong
 def each_block_of_queries_its_own_keys(Q, K, V, block_size):
-    """You cut both queries and keys into blocks, and each block of queries sees only its own block of keys. That is
-    local attention. Here every query should see every key, and only the work is cut into pieces."""
+    """In your results, each block of queries sees only its own block of keys. That is local attention. Here every query
+    should see every key, and only the work is cut into pieces."""
     pieces = [
         attention(Q[..., i : i + block_size, :], *block)[0]
         for i, block in zip(range(0, Q.shape[-2], block_size), _blocks(K, V, block_size), strict=True)
@@ -812,9 +822,9 @@ def each_block_of_queries_its_own_keys(Q, K, V, block_size):
 
 @wrong
 def number_of_blocks_for_their_size(Q, K, V, block_size):
-    """You cut the keys into block_size blocks, instead of blocks with block_size keys each. The second argument of `np.array_split` is
-    the number of blocks. With a large block_size, some of your blocks are empty, and an empty block has no
-    maximum. With block_size = 1, you make the whole table."""
+    """You cut the keys into block_size blocks, instead of blocks with block_size keys each. For example, the second
+    argument of `np.array_split` is the number of blocks. With a large block_size, some of your blocks are empty, and an
+    empty block has no maximum. With block_size = 1, you make the whole table."""
     top, total, mixed = np.full((*Q.shape[:-1], 1), -np.inf), 0.0, 0.0
     for block in np.array_split(np.arange(K.shape[-2]), block_size):
         scores = _scores(Q, K[..., block, :])
@@ -840,8 +850,8 @@ wrong = misconceptions_of("decode_step")
 @wrong
 def asked_before_it_was_kept(q, k, v, cache_K, cache_V):
     """Your query looks only at the positions before it. A position also sees itself: it is the last of the t + 1
-    positions it attends to. So the newest key and value have to be there before the scores are computed. At the very
-    first step, there is nothing else to look at."""
+    positions it attends to. At the very first step, there is nothing else to look at. Do all t + 1 keys and values take
+    part in the scores and in the mix?"""
     weights = softmax(cache_K @ q / np.sqrt(len(q)))
     return weights @ cache_V, np.vstack([cache_K, k]), np.vstack([cache_V, v])
 
@@ -859,7 +869,7 @@ def last_entry_overwritten(q, k, v, cache_K, cache_V):
 @wrong
 def looks_back_only_and_begins_with_v(q, k, v, cache_K, cache_V):
     """Your query looks only at the positions before it. A position also sees itself: it is the last of the t + 1
-    positions it attends to. In your code, a position sees itself only at the very first step, when the caches are
+    positions it attends to. In your results, a position sees itself only at the very first step, when the caches are
     empty."""
     if len(cache_K):
         return asked_before_it_was_kept(q, k, v, cache_K, cache_V)
@@ -887,8 +897,8 @@ def rolled_in_place(q, k, v, cache_K, cache_V):
 
 @wrong
 def no_scaling_in_the_step(q, k, v, cache_K, cache_V):
-    """You do not divide the scores by sqrt(d_k). A step with a cache should give exactly the last row of the whole
-    attention, and there the scores are scaled."""
+    """The scores in your softmax are not divided by sqrt(d_k). A step with a cache should give exactly the last row of
+    scaled dot-product attention. Does your code divide by sqrt(d_k), and does the softmax get the result?"""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return softmax(K @ q) @ V, K, V
 
@@ -935,8 +945,8 @@ def old_caches_handed_back(q, k, v, cache_K, cache_V):
 
 @wrong
 def only_itself(q, k, v, cache_K, cache_V):
-    """Your output is the newest value alone: the newest position looks at itself and at nothing before it. When should
-    your code read the cache?"""
+    """Your output is the newest value alone: the newest position looks at itself and at nothing before it. Do the rows
+    of the caches take part in the scores and in the mix?"""
     return v, np.vstack([cache_K, k]), np.vstack([cache_V, v])
 
 
@@ -966,8 +976,8 @@ def caches_exchanged(q, k, v, cache_K, cache_V):
 
 @wrong
 def weights_instead_of_the_output(q, k, v, cache_K, cache_V):
-    """You return the weights, one for each position. One step is missing: use them to mix the values into one vector of
-    shape (d_v,)."""
+    """You return the weights, one for each position, instead of the output. The output is one vector of shape (d_v,):
+    the values, mixed by these weights."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return softmax(K @ q / np.sqrt(len(q))), K, V
 
@@ -985,8 +995,9 @@ def subtracts_the_mean(q, k, v, cache_K, cache_V):
 
 @wrong
 def exp_with_no_shift(q, k, v, cache_K, cache_V):
-    """You take exp of the scores without a shift. From 710 on the result is inf, and inf / inf is nan. Subtract the
-    largest score first, which changes no weight. The given `softmax` does this."""
+    """Your results are those of exp without a shift, or with a shift that is undone. From 710 on the result is inf, and
+    inf / inf is nan. Take exp only of differences to the largest score, which changes no weight. The given `softmax`
+    does this."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     e = np.exp(K @ q / np.sqrt(len(q)))
     return e / e.sum() @ V, K, V
@@ -1019,8 +1030,8 @@ def zeros_at_the_first_step(q, k, v, cache_K, cache_V):
 
 @wrong
 def weights_of_the_newest_forgotten(q, k, v, cache_K, cache_V):
-    """Your caches are right, but your softmax covers only the older keys, and you add the newest value with weight 1.
-    The newest key has a score too: put all t + 1 scores into one softmax."""
+    """Your caches are right, but your output is the average over the older positions plus the newest value with weight
+    1. The newest key has a score too: put all t + 1 scores into one softmax."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     if not len(cache_K):
         return v, K, V
@@ -1029,7 +1040,7 @@ def weights_of_the_newest_forgotten(q, k, v, cache_K, cache_V):
 
 @wrong
 def the_newest_is_hidden(q, k, v, cache_K, cache_V):
-    """You store the newest position and then mask it out, so at the first step the output is all zeros. A causal mask
-    hides later positions, but a position can always see itself."""
+    """Your query looks only at the positions before it, and at the first step your output is all zeros. A position also
+    sees itself: it is the last of the t + 1 positions it attends to. A causal mask hides later positions only."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return masked_softmax(K @ q / np.sqrt(len(q)), np.arange(len(K)) < len(cache_K)) @ V, K, V

@@ -12,9 +12,9 @@ wrong = misconceptions_of("decoder_attention")
 
 @wrong
 def target_without_a_causal_mask(target, memory, weights, h, memory_lengths):
-    """Your self-attention has no causal mask, so every position of the target reads the later ones. When a translation
-    is written word by word, these do not exist yet. Change the last row of the target, and your first row changes with
-    it."""
+    """Your self-attention hides nothing, so every position of the target reads the later ones. When a translation is
+    written word by word, these do not exist yet. Change the last row of the target, and your first row changes with it.
+    Does a causal mask of the right size reach your self-attention?"""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h)
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     output, _ = multi_head_attention(seen, memory, **weights["cross"], h=h, mask=real)
@@ -23,8 +23,8 @@ def target_without_a_causal_mask(target, memory, weights, h, memory_lengths):
 
 @wrong
 def matrices_in_the_order_of_the_keys(target, memory, weights, h, memory_lengths):
-    """You pass the four matrices in the order in which the dictionary holds them. If the dictionary holds W_O first, the
-    function takes it for W_Q. Pass each matrix by its name, for example with `**weights["self"]`."""
+    """Your four matrices are used in the order in which the dictionary holds them. If it holds W_O first, W_O is used
+    as W_Q. Take each matrix by its name, for example with `**weights["self"]`."""
     seen, _ = multi_head_attention(target, target, *weights["self"].values(), h, causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     output, _ = multi_head_attention(seen, memory, *weights["cross"].values(), h, real)
@@ -64,8 +64,8 @@ def padding_is_read(target, memory, weights, h, memory_lengths):
 
 @wrong
 def padding_set_to_zero(target, memory, weights, h, memory_lengths):
-    """You filled the padding rows of the memory with zeros, but the attention still reads them. A row of zeros has
-    score 0, and exp(0) is 1, so it takes a share of the weight from the real rows. To hide rows, mask their scores."""
+    """Your real rows lose a share of the weight to the padding, as if the padding rows were zeros. A row of zeros has
+    score 0, and exp(0) is 1. To hide rows, their scores must be far below all the others before the softmax."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, 0, :, None]
     output, _ = multi_head_attention(seen, memory * real, **weights["cross"], h=h)
@@ -85,7 +85,7 @@ def padding_mask_turned_over(target, memory, weights, h, memory_lengths):
 @wrong
 def one_row_of_padding_too_many(target, memory, weights, h, memory_lengths):
     """Your queries see one row too many: the first padding row of each memory. With a length of 3, the real rows have
-    the indices 0, 1 and 2. Is index 3 smaller than 3?"""
+    the indices 0, 1 and 2. Does your code leave out index 3?"""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths + 1, memory.shape[1])[:, None]
     output, _ = multi_head_attention(seen, memory, **weights["cross"], h=h, mask=real)
@@ -115,10 +115,10 @@ def padding_on_the_target_instead(target, memory, weights, h, memory_lengths):
 
 @wrong
 def no_axis_for_the_heads(target, memory, weights, h, memory_lengths):
-    """Your padding mask has the shape (B, 1, n_k), and the weights have (B, h, n_q, n_k). NumPy lines
-    them up from the right, so your mask's batch axis is applied to the heads. If B = h, each head gets the length of a
-    different sequence. If B = 1, the result happens to be right. Otherwise NumPy stops with an error. Where does the
-    mask need an axis of size 1?"""
+    """The batch axis of your padding mask is applied to the heads: the attention weights have the shape (B, h, n_q,
+    n_k), and NumPy lines shapes up from the right. If B = h, each head gets the length of a different sequence. If B =
+    1, the result happens to be right. Otherwise NumPy stops with an error. At which places does the mask need an axis
+    of size 1?"""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])
     output, _ = multi_head_attention(seen, memory, **weights["cross"], h=h, mask=real)
@@ -137,8 +137,9 @@ def one_length_for_the_batch(target, memory, weights, h, memory_lengths):
 
 @wrong
 def cut_to_the_shortest_memory(target, memory, weights, h, memory_lengths):
-    """You cut all the memories to the length of the shortest one. This way no padding is read, but the longer memories
-    lose real rows. Each sequence has its own length, and a mask can hide rows for each sequence separately."""
+    """All your memories are read up to the length of the shortest one. This way no padding is read, but the longer
+    memories lose real rows. Each sequence has its own length, and a mask can hide different rows in each of them. Which
+    rows should be hidden in memory[b]?"""
     mask = causal_mask(target.shape[1])
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=mask)
     return multi_head_attention(seen, memory[:, : memory_lengths.min()], **weights["cross"], h=h)[0]
@@ -146,9 +147,9 @@ def cut_to_the_shortest_memory(target, memory, weights, h, memory_lengths):
 
 @wrong
 def cut_to_the_longest_memory(target, memory, weights, h, memory_lengths):
-    """You cut all the memories to the length of the longest one. The shorter memories still have padding within that
-    length, and your queries read it. Each sequence has its own length, and a mask can hide rows for each sequence
-    separately."""
+    """All your memories are read up to the length of the longest one. The shorter memories still have padding within
+    that length, and your queries read it. Each sequence has its own length, and a mask can hide different rows in each
+    of them. Which rows should be hidden in memory[b]?"""
     mask = causal_mask(target.shape[1])
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=mask)
     return multi_head_attention(seen, memory[:, : memory_lengths.max()], **weights["cross"], h=h)[0]
@@ -181,8 +182,9 @@ def values_from_the_target(target, memory, weights, h, memory_lengths):
 
 @wrong
 def queries_from_the_bare_target(target, memory, weights, h, memory_lengths):
-    """Your cross-attention computes its queries from the original target, so the self-attention before it has no
-    effect. The two run in sequence: which array should these queries come from?"""
+    """Your cross-attention computes its queries from the original target, so no self-attention affects your output. The
+    two should run in sequence, the self-attention first. Does your code compute it, and do the queries come from its
+    result?"""
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     output, _ = multi_head_attention(target, memory, **weights["cross"], h=h, mask=real)
     return output
@@ -190,8 +192,8 @@ def queries_from_the_bare_target(target, memory, weights, h, memory_lengths):
 
 @wrong
 def self_attention_alone(target, memory, weights, h, memory_lengths):
-    """You stopped after the self-attention, so nothing from the memory is in your output. A second attention follows.
-    It makes its queries from the result of the first, and its keys and values from the memory."""
+    """You return the result of the self-attention, so nothing from the memory is in your output. The second attention
+    gives the output: it makes its queries from the result of the first, and its keys and values from the memory."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     return seen
 
@@ -311,9 +313,9 @@ def only_the_future(target, memory, weights, h, memory_lengths):
 
 @wrong
 def scaled_by_d_model_over_h(target, memory, weights, h, memory_lengths):
-    """You took d_k to be d_model / h. Many models choose that width, but here W_Q can have any number of columns, and
-    d_k is that number divided by h. Divide the scores by its square root. Take d_k from the shape of W_Q, or from the
-    shape of Q after `split_heads`."""
+    """You divide the scores by the root of d_model / h. Many models choose that width, but here W_Q can have any number
+    of columns, and d_k is that number divided by h. It is also the last axis of Q after `split_heads`. Divide the
+    scores by the root of this d_k."""
 
     def attend(X, Y, W, mask):
         Q, K, V = split_heads(X @ W["W_Q"], h), split_heads(Y @ W["W_K"], h), split_heads(Y @ W["W_V"], h)
@@ -357,8 +359,8 @@ def one_scale_for_both(target, memory, weights, h, memory_lengths):
 @wrong
 def exps_with_no_shift(target, memory, weights, h, memory_lengths):
     """Your attention takes exp of the scores without a shift. From 710 on, exp is inf, and far below zero it is 0 for a
-    whole row. Either way, the weights become nan. Subtract the largest score of each row first, which changes no
-    weight."""
+    whole row. Either way, the weights become nan. Subtracting the largest score of each row changes no weight. Does exp
+    get such shifted scores in your code?"""
 
     def attend(X, Y, W, mask):
         Q, K, V = split_heads(X @ W["W_Q"], h), split_heads(Y @ W["W_K"], h), split_heads(Y @ W["W_V"], h)
@@ -390,8 +392,8 @@ def the_target_twice(target, memory, weights, h, memory_lengths):
 
 @wrong
 def a_pair_returned(target, memory, weights, h, memory_lengths):
-    """You return the whole pair that `multi_head_attention` gave you. Return only the output, an array of shape (B,
-    n_q, d_model)."""
+    """You return a pair, the output and the attention weights. Return only the output, an array of shape (B, n_q,
+    d_model)."""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])[:, None]
     return multi_head_attention(seen, memory, **weights["cross"], h=h, mask=real)
@@ -457,8 +459,8 @@ def dealt_out_and_collected_like_cards(target, memory, weights, h, memory_length
 
 @wrong
 def heads_by_reshape_alone(target, memory, weights, h, memory_lengths):
-    """You split the heads by reshape alone. A reshape keeps the numbers in row-by-row order, so head 0 gets the first
-    rows with all their columns. Every head should get all the rows, with its own columns. Which two axes should trade
+    """Your head 0 gets the first rows with all their columns, as in a split by reshape alone: a reshape keeps the
+    numbers in row-by-row order. Every head should get all the rows, with its own columns. Which two axes should trade
     places after the reshape?"""
 
     def attend(X_q, X_kv, W, h, mask):
@@ -469,8 +471,8 @@ def heads_by_reshape_alone(target, memory, weights, h, memory_lengths):
 
 @wrong
 def split_and_merged_by_reshape_alone(target, memory, weights, h, memory_lengths):
-    """You split the heads and put them back together by reshape alone. A reshape keeps the numbers in row-by-row order,
-    so head 0 gets the first rows with all their columns. Every head should get all the rows, with its own columns. Two
+    """Your head 0 gets the first rows with all their columns, as in a split by reshape alone, and your merge reverses
+    that. A reshape keeps the numbers in row-by-row order. Every head should get all the rows, with its own columns. Two
     axes should trade places in both steps."""
 
     def attend(X_q, X_kv, W, h, mask):
@@ -481,8 +483,8 @@ def split_and_merged_by_reshape_alone(target, memory, weights, h, memory_lengths
 
 @wrong
 def merged_by_reshape_alone(target, memory, weights, h, memory_lengths):
-    """You put the heads back together by reshape alone. A reshape reads all of head 0 before it reaches head 1, so your
-    rows mix positions. First move the axis of the heads next to that of their columns."""
+    """Your rows mix positions, as if the heads were put back together by reshape alone. A reshape reads all of head 0
+    before it reaches head 1. The axis of the heads should first be next to that of their columns."""
 
     def attend(X_q, X_kv, W, h, mask):
         return _attend(X_q, X_kv, W, h, mask, merge=lambda O: O.reshape(O.shape[0], O.shape[2], -1))
@@ -492,8 +494,8 @@ def merged_by_reshape_alone(target, memory, weights, h, memory_lengths):
 
 @wrong
 def width_of_a_head_from_d_model(target, memory, weights, h, memory_lengths):
-    """You divide the scores by the root of d_model // h. The width of a head's queries need not be that. Take d_k from
-    the queries themselves, or from W_Q."""
+    """You divide the scores by the root of d_model // h. The width of a head's queries need not be that. d_k is the
+    number of columns of W_Q divided by h, the last axis of the queries after the split."""
 
     def attend(X_q, X_kv, W, h, mask):
         return _attend(X_q, X_kv, W, h, mask, root=lambda X, _W, h: np.sqrt(X.shape[-1] // h))
@@ -503,8 +505,8 @@ def width_of_a_head_from_d_model(target, memory, weights, h, memory_lengths):
 
 @wrong
 def width_of_a_head_from_d_model_and_a_low_number(target, memory, weights, h, memory_lengths):
-    """You divide the scores by the root of d_model // h. The width of a head's queries need not be that. Take d_k from
-    the queries themselves, or from W_Q."""
+    """You divide the scores by the root of d_model // h. The width of a head's queries need not be that. d_k is the
+    number of columns of W_Q divided by h, the last axis of the queries after the split."""
 
     def attend(X_q, X_kv, W, h, mask):
         return _attend(
@@ -550,8 +552,9 @@ def scaled_by_the_width_of_the_values(target, memory, weights, h, memory_lengths
 
 @wrong
 def scores_without_a_scale(target, memory, weights, h, memory_lengths):
-    """Your scores are not divided by anything. As in chapter 3, divide them by the root of d_k, the width of a head's
-    queries. `multi_head_attention` does that for you."""
+    """Your scores have no scale in the end. As in chapter 3, they should be divided by the root of d_k, the width of a
+    head's queries. `multi_head_attention` does that for you. If your code divides them, is the result used, and does
+    another factor undo it?"""
 
     def attend(X_q, X_kv, W, h, mask):
         return _attend(X_q, X_kv, W, h, mask, root=lambda _X, _W, _h: 1.0)
@@ -561,8 +564,8 @@ def scores_without_a_scale(target, memory, weights, h, memory_lengths):
 
 @wrong
 def scores_times_the_mask(target, memory, weights, h, memory_lengths):
-    """You multiply the scores by the mask. That makes the hidden scores 0, and exp(0) is 1, so the hidden rows still
-    get a share. A hidden score should be far below all the others."""
+    """Your hidden scores are 0 or very close to it, and exp(0) is 1, so the hidden rows still get a share. A hidden
+    score should be far below all the others. What does your code make of it?"""
 
     def attend(X_q, X_kv, W, h, mask):
         return _attend(X_q, X_kv, W, h, mask, blend=lambda scores, mask: softmax(scores * mask))
@@ -572,8 +575,9 @@ def scores_times_the_mask(target, memory, weights, h, memory_lengths):
 
 @wrong
 def hidden_after_the_softmax(target, memory, weights, h, memory_lengths):
-    """You set the weights of hidden rows to 0 after the softmax, so the other weights add up to less than 1. Hide the
-    scores before the softmax, which then shares the whole weight among the rows that may be seen."""
+    """Your hidden rows add nothing to the output, but your softmax still counts them, so the other weights add up to
+    less than 1. Hide the scores before the softmax, which then shares the whole weight among the rows that may be
+    seen."""
 
     def attend(X_q, X_kv, W, h, mask):
         return _attend(X_q, X_kv, W, h, mask, blend=lambda scores, mask: softmax(scores) * mask)
@@ -714,8 +718,9 @@ def looks_at_the_next_one(n, d_model):
 
 @wrong
 def key_rows_from_row_n(n, d_model):
-    """Your keys read the positions from row n on. The first d_model - n rows of each matrix belong to the tokens, so the
-    rows of the positions begin at row d_model - n. The two agree only if there are as many tokens as positions."""
+    """Your queries or keys read the positions from row n on. The first d_model - n rows of W_Q and W_K belong to the
+    tokens, so the rows of the positions begin at row d_model - n. The two agree only if there are as many tokens as
+    positions."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     keys = np.zeros((d_model, n))
@@ -754,9 +759,9 @@ def tokens_looked_up_too(n, d_model):
 
 @wrong
 def right_under_a_mask_only(n, d_model):
-    """Your head is right under a causal mask only. With a single column, a score is a product of two numbers. So
-    without a mask, all the queries together can find just two keys, the largest and the smallest. Take more columns,
-    so that every position can have a direction of its own."""
+    """Your head is right under a causal mask only. If your scores come from a single column, each is a product of two
+    numbers. So without a mask, all the queries together can find just two keys, the largest and the smallest. Use more
+    columns, so that every position can have a direction of its own."""
     n_tokens, place = d_model - n, np.arange(n)[:, None]
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     keys, signs = (place + 1.0) * (-1.0) ** place, -((-1.0) ** place)
@@ -775,8 +780,8 @@ def looks_at_all_before(n, d_model):
 
 @wrong
 def looks_at_the_first(n, d_model):
-    """Your head always looks at position 0. That is right for row 1, but not for the later rows. Each position needs
-    its own query."""
+    """Your head always looks at position 0. That is right for row 1, but not for the later rows. The query of each
+    position should match only the key of the position before it."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(1, n) * np.ones((n, 1))
@@ -828,9 +833,9 @@ def scores_too_close_if_long(n, d_model):
 
 @wrong
 def sharpness_in_the_values(n, d_model):
-    """Your head finds the right position, but its output is too large because your values are. Only the scores make
-    weights sharp, so use W_Q and W_K for that. W_V and W_O decide how large the output is, and a one-hot vector
-    contains a 1."""
+    """Your head finds the right position, but its output is too large. Only the scores make weights sharp, so use W_Q
+    and W_K for that. W_V and W_O together decide how large the output is, and a one-hot vector contains a 1. Which of
+    the two is too large?"""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
@@ -850,8 +855,8 @@ def copies_position_and_token(n, d_model):
 @wrong
 def copies_the_position(n, d_model):
     """Your head outputs the position of the previous token instead of the token: it copies the position one-hot and
-    leaves the token columns empty. Positions are only for finding the token. W_V should read the first d_model - n
-    columns."""
+    leaves the token columns empty. Positions are only for finding the token. Do the first d_model - n columns pass
+    through both W_V and W_O?"""
     n_tokens = d_model - n
     position = np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
@@ -868,8 +873,8 @@ def copies_n_columns(n, d_model):
 
 @wrong
 def writes_into_the_last_columns(n, d_model):
-    """Your head reads the right token, but W_O writes it into the last columns of the row, n columns too far to the
-    right. Write token t into column t."""
+    """Your head reads the right token, but W_V and W_O together write it into the last columns of the row, n columns
+    too far to the right. Which of the two moves token t out of column t?"""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
@@ -888,8 +893,9 @@ def positions_in_front(n, d_model):
 
 @wrong
 def queries_of_zero(n, d_model):
-    """Your scores are equal, so every position takes the plain average of all the positions that it may see. To
-    pick a position, a query must say what it is looking for. Which columns of X contain the position?"""
+    """In each row, your scores are equal, so every position takes the plain average of all the positions that it may
+    see. To pick a position, a query must match one key better than the others. Which columns of X contain the position,
+    and do both W_Q and W_K tell the positions apart?"""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     return {"W_Q": np.zeros((d_model, n)), "W_K": position, "W_V": token, "W_O": token.T}
@@ -897,8 +903,8 @@ def queries_of_zero(n, d_model):
 
 @wrong
 def tokens_turned_round(n, d_model):
-    """Your head finds the right token, but outputs a different one: the order of the token columns is reversed between
-    W_V and W_O. Token t was read from column t, so write it into column t."""
+    """Your head finds the right token, but outputs a different one: W_V and W_O together reverse the order of the token
+    columns. Token t is read from column t, so it should be written into column t."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
@@ -939,7 +945,7 @@ def latest_of_the_others(n, d_model):
 @wrong
 def looks_at_the_last(n, d_model):
     """Your head always looks at the last position of the sequence. If the key's score only grows with its position,
-    every query prefers the same key. Each position needs its own query."""
+    every query prefers the same key. The query of each position should match only the key of the position before it."""
     return _looking(n, d_model, np.eye(1, n, k=n - 1) * np.ones((n, 1)))
 
 
@@ -959,15 +965,16 @@ def looks_at_itself_and_the_previous(n, d_model):
 
 @wrong
 def last_query_missing(n, d_model):
-    """All rows but the last look at the previous position. The query of the last position, n - 1, is missing or wrong.
-    Does a loop, a slice or a condition of yours leave it out?"""
+    """All rows but the last look at the previous position. The query of the last position, n - 1, does not match the
+    key of position n - 2. Is one of the two missing or wrong? Does a loop, a slice or a condition of yours leave it
+    out?"""
     return _looking(n, d_model, np.eye(n, k=-1) * (np.arange(n) < n - 1)[:, None])
 
 
 @wrong
 def first_query_missing(n, d_model):
-    """All rows but row 1 look at the previous position. The query of position 1 is wrong, or it is missing. Which key
-    should it match? Does a loop or a slice of yours start one position too late?"""
+    """All rows but row 1 look at the previous position. The query of position 1 does not match the key of position 0.
+    Is one of the two missing or wrong? Does a loop or a slice of yours start one position too late?"""
     seen = np.eye(n, k=-1)
     seen[1] = np.eye(n)[1]
     return _looking(n, d_model, seen)
@@ -976,8 +983,8 @@ def first_query_missing(n, d_model):
 @wrong
 def several_keys_match(n, d_model):
     """Each row looks at the previous position, but some rows give another position just as much weight, because their
-    queries have the same score with both. Is one of these queries 0? Or do two positions share a key? This happens if a
-    code is too short, or if the ends of a circle meet."""
+    queries have the same score with both. Compare such a query with all the keys. Is one of them 0, or does more than
+    one key match? For example, two positions share a key if a code is too short, or if the ends of a circle meet."""
     angle = np.linspace(0, 2 * np.pi, n)
     back = angle - (angle[1] - angle[0])
     n_tokens = d_model - n
@@ -988,8 +995,8 @@ def several_keys_match(n, d_model):
 
 @wrong
 def scores_that_overflow(n, d_model):
-    """The numbers in your W_Q and W_K are so large that their products are infinite, and the weights become nan. With
-    smaller numbers, the head would find the right position. How far above the others must a score be?"""
+    """The numbers in your W_Q or W_K are so large that products are infinite, and the weights become nan. With smaller
+    numbers, the head would find the right position. How far above the others must a score be?"""
     head = _looking(n, d_model, np.eye(n, k=-1), sharp=1e200)
     return head | {"W_K": 1e200 * head["W_K"]}
 
@@ -1007,9 +1014,9 @@ def too_many_columns(n, d_model):
 
 @wrong
 def a_single_column(n, d_model):
-    """Your queries and keys have a single column, so a score is a product of two numbers. Of all the keys, a query with
-    a positive number then prefers the largest, and a query with a negative number the smallest. So all the queries
-    together can find just two keys. Take more columns, so that every position can have a direction of its own."""
+    """Your queries and keys work like a single column, so a score is a product of two numbers. Of all the keys, a query
+    with a positive number then prefers the largest, and a query with a negative number the smallest. So all the queries
+    together can find just two keys. Use more columns, so that every position can have a direction of its own."""
     n_tokens, place = d_model - n, np.arange(n)[:, None]
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     return {"W_Q": 100.0 * position @ (place - 1), "W_K": position @ place, "W_V": token, "W_O": token.T}
