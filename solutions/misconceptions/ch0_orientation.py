@@ -322,3 +322,10 @@ def rows_multiplied_in_place(X, Y):
         Y *= x
         table[i] = Y.sum(axis=1)
     return table
+
+
+@wrong
+def twice_the_products(X, Y):
+    """Each of your numbers is twice the right one. If you use the squared distance of two rows, it contains the dot
+    product twice, with a minus: |x - y|² = |x|² + |y|² - 2 x · y. Which step makes up for the 2?"""
+    return 2 * (X @ Y.T)

@@ -773,3 +773,10 @@ def writes_into_the_values(q, K, V, temperature=1.0):
     array instead?"""
     V *= softmax(K @ q / temperature)[:, None]
     return V.sum(axis=0)
+
+
+@wrong
+def powers_of_the_weights(q, K, V, temperature=1.0):
+    """Your weights add up to 1 only at temperature 1. Do you take the weights without a temperature to a power? They
+    have the right proportions then, but they need a new sum. It is easier to use the temperature before the softmax."""
+    return softmax(K @ q) ** (1 / temperature) @ V

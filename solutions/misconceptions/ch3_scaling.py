@@ -927,6 +927,13 @@ def sigmoid_derivatives_everywhere(p):
     return np.tile(p * (1 - p), (len(p), 1))
 
 
+@wrong
+def one_minus_the_other_weight(p):
+    """Your diagonal is right. But beside it, your entries are -p_i (1 - p_j), as if the formula of the diagonal held
+    for two different entries. If score j rises, the weight i falls. By how much, in terms of the two weights?"""
+    return np.where(np.eye(len(p), dtype=bool), 1, -1) * np.outer(p, 1 - p)
+
+
 wrong = misconceptions_of("numerical_gradient")
 
 
@@ -1655,3 +1662,26 @@ def gradient_of_the_queries(W_Q, X, K, V, T, rate):
     errors = _errors(W_Q, X, K, V, T)
     rows = np.array([query_gradient(q, K, V, e) for q, e in zip(X @ W_Q, errors, strict=True)])
     return X @ W_Q - rate * rows / len(X), _loss(errors)
+
+
+@wrong
+def product_of_the_means(W_Q, X, K, V, T, rate):
+    """With one query, your step is right. With several, your gradient is the product of two means: that of the rows of
+    X, and that of the gradients of the queries. Each row of X belongs to its own query. Which should come first, the
+    product or the mean?"""
+    Q = X @ W_Q
+    errors = scaled_dot_product_attention(Q, K, V)[0] - T
+    gradients = np.array([query_gradient(q, K, V, error) for q, error in zip(Q, errors, strict=True)])
+    return W_Q - rate * np.outer(X.mean(axis=0), gradients.mean(axis=0)), 0.5 * np.square(errors).sum() / len(X)
+
+
+@wrong
+def gradient_cut_to_length_1(W_Q, X, K, V, T, rate):
+    """Your step is right if the gradient is short, and too short if the gradient is longer than 1. Do you limit its
+    length? Training programs often do so, but the step here is the rate times the whole gradient."""
+    Q = X @ W_Q
+    errors = scaled_dot_product_attention(Q, K, V)[0] - T
+    gradients = np.array([query_gradient(q, K, V, error) for q, error in zip(Q, errors, strict=True)])
+    gradient = X.T @ gradients / len(X)
+    shorter = gradient / max(np.linalg.norm(gradient), 1.0)
+    return W_Q - rate * shorter, 0.5 * np.square(errors).sum() / len(X)

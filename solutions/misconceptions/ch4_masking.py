@@ -206,6 +206,15 @@ def upside_down(n_q, n_k=None):
     return np.tri(n_q, n_k, n_k - n_q, dtype=bool)[::-1]
 
 
+@wrong
+def stretched_to_all_keys(n_q, n_k=None):
+    """With as many keys as queries, your mask is right. With more keys, the number of allowed keys grows by more than 1
+    from query to query, as if the triangle were stretched. The queries are the newest positions, so the last query sees
+    all the keys. How many does the query before it see?"""
+    n_k = n_q if n_k is None else n_k
+    return np.arange(n_k) < ((np.arange(n_q) + 1) * n_k // n_q)[:, None]
+
+
 wrong = misconceptions_of("padding_mask")
 
 

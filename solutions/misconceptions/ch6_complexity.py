@@ -557,6 +557,15 @@ def _scores(Q, K):
     return Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
 
 
+@wrong
+def features_of_the_sum(Q, K, V, feature_map):
+    """Your outputs are divided by the wrong sums, unless there is only one key. Do you call `feature_map` on the sum of
+    the keys? Its features are not the sum of the keys' features. Which of the two steps has to come first?"""
+    phi_Q, phi_K = feature_map(Q), feature_map(K)
+    total = feature_map(K.sum(axis=-2, keepdims=True))
+    return phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V) / (phi_Q @ np.swapaxes(total, -1, -2))
+
+
 wrong = misconceptions_of("chunked_attention")
 
 

@@ -570,6 +570,17 @@ def only_the_first_pair(X, positions, base=10000.0):
     return turned(X, angles * (np.arange(angles.shape[-1]) == 0))
 
 
+@wrong
+def turned_with_the_other_half(X, positions, base=10000.0):
+    """The angles of your entries are right. But each entry is turned together with one of the other half of the row,
+    as many programs do, instead of its neighbor. Entries 0 and 1 are a pair here. Which two entries does each of your
+    turns combine?"""
+    d = X.shape[-1]
+    angles = np.repeat(positions[:, None] * base ** (-np.arange(0, d, 2) / d), 2, axis=-1)
+    other = np.concatenate([-X[..., d // 2 :], X[..., : d // 2]], axis=-1)
+    return X * np.cos(angles) + other * np.sin(angles)
+
+
 wrong = misconceptions_of("transformer_block")
 
 

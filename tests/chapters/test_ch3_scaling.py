@@ -752,9 +752,10 @@ class TestTrainingStep:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_all_sizes_equal(self, agrees):
-        """as many queries as keys, and all arrays square"""
+        """as many queries as keys, and all arrays square, with small and with large numbers"""
         rng = np.random.default_rng(12)
         agrees.training_step(*rng.uniform(-1, 1, size=(5, 3, 3)).round(1), 0.25)
+        agrees.training_step(*rng.uniform(-3, 3, size=(5, 3, 3)).round(1), 0.25)  # a gradient longer than 1
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_nothing_to_learn(self, student, reference):
