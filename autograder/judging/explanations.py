@@ -424,7 +424,8 @@ def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises
     if (match := _RESHAPE.search(message)) and match["size"] == "0":
         return f"The array is empty, so it cannot be arranged as {match['shape']}. Which slice or size made it empty?"
     if match := _RESHAPE.search(message):
-        return f"{match['size']} entries cannot be arranged as {match['shape']}. The product of the sizes must be {match['size']}. If one size is -1, the product of the others must divide {match['size']}."
+        shape = match["shape"].replace("newaxis", "-1")  # as the student wrote it
+        return f"{match['size']} entries cannot be arranged as {shape}. The product of the sizes must be {match['size']}. If one size is -1, the product of the others must divide {match['size']}."
     if kind == "AttributeError" and (match := _ATTRIBUTE.search(message)):
         return f"`{match['owner'] or match['module']}` has nothing called `{match['name'] or match['missing']}`. Is the name misspelled, or does the value have a different type than you expect?"
     if kind in {"ModuleNotFoundError", "ImportError"} and (match := _MODULE.search(message)):

@@ -586,7 +586,7 @@ def assert_tokens_drawn(draws, shares, call, example=""):
     impossible = shares[np.arange(len(draws)), draws.astype(int)] < 1e-12
     if impossible.any():
         token = draws[impossible][0]
-        why = "Its share is 0, because its logit is below the largest, and too far for this temperature."
+        why = "Its share is 0: at temperature 0, only the largest logit has a chance, and otherwise this logit is too far below it."
         raise CheckFailed(f"{call} gave {token:g}, a token that should never be drawn there. {why}", example)
     expected, variance = shares.sum(axis=0), (shares * (1 - shares)).sum(axis=0)
     found = np.bincount(draws.astype(int), minlength=n_vocab)

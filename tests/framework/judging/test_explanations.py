@@ -83,6 +83,7 @@ def raised(code):
         ("np.softmax(1)", "`numpy` has nothing called `softmax`"),
         ("import scipi_not_there", "Use only the packages that the notebook itself imports."),
         ("f = lambda n: f(n)\nglobals().update(f=f)\nf(1)", "never stops calling itself"),
+        ("np.zeros(12).reshape(2, -1, 5)", "12 entries cannot be arranged as (2,-1,5)."),
         ("np.zeros(0).reshape(2, 4)", "The array is empty, so it cannot be arranged as (2,4)."),
         ("1 / 0", "Which input makes that divisor zero?"),
         ("if np.ones(3): pass", "or `&`, `|` and `~` for each entry"),
