@@ -670,8 +670,8 @@ def scores_with_a_batch_letter():
 
 @wrong
 def scores_in_alphabetical_order():
-    """Without `->`, NumPy keeps the letters that occur once, in alphabetical order. In your SCORES_EQ, the letter of the
-    keys comes before that of the queries, so the table has a row for each key. Use `->` to choose the order yourself."""
+    """In the alphabet, the letter of the keys in your SCORES_EQ comes before that of the queries. So the table has a row
+    for each key."""
     return {"SCORES_EQ": "ja,ia"}
 
 
@@ -699,8 +699,8 @@ def features_summed_apart():
 
 @wrong
 def summed_over_the_positions():
-    """Your SCORES_EQ sums over the positions and keeps the features. That works only with as many queries as keys, and
-    the answer then has shape (d_k, d_k). For scores, do the opposite: keep the positions and sum over the features."""
+    """Your SCORES_EQ sums over the positions and keeps the features. If NumPy accepts it, the answer has shape (d_k,
+    d_k). For scores, do the opposite: keep the positions and sum over the features."""
     return {"SCORES_EQ": "ai,aj->ij"}
 
 
@@ -744,8 +744,8 @@ def mix_on_its_side():
 
 @wrong
 def mix_in_alphabetical_order():
-    """Without `->`, NumPy keeps the letters that occur once, in alphabetical order. In your MIX_EQ, the letter of the
-    features comes before that of the queries, so features come first. Use `->` to choose the order yourself."""
+    """In the alphabet, the letter of the features in your MIX_EQ comes before that of the queries. So the output has a
+    row for each feature."""
     return {"MIX_EQ": "ij,jb"}
 
 

@@ -1347,7 +1347,7 @@ def no_jacobian(q, K, V, g):
 def weights_for_the_jacobian(q, K, V, g):
     """You multiply by the weights instead of the softmax's Jacobian, as if the sum in the denominator were fixed. But
     raising one score lowers all the other weights. If all the values are equal, the output cannot change, but your
-    gradient is not 0."""
+    gradient is usually not 0."""
     return K.T @ (_weights(q, K) * (V @ g)) / np.sqrt(len(q))
 
 
@@ -1355,7 +1355,7 @@ def weights_for_the_jacobian(q, K, V, g):
 def diagonal_of_the_jacobian(q, K, V, g):
     """You use only the diagonal of the Jacobian, as if a score changed only its own weight. The other weights must
     change too, because together they add up to 1. If all the values are equal, the output cannot change, but your
-    gradient is not 0."""
+    gradient is usually not 0."""
     w = _weights(q, K)
     return K.T @ (w * (1 - w) * (V @ g)) / np.sqrt(len(q))
 
@@ -1462,7 +1462,8 @@ def no_largest_score_taken_away_here(q, K, V, g):
 @wrong
 def sign_inside_the_jacobian(q, K, V, g):
     """All your weights move in the same direction if a score rises, as if the two parts of the Jacobian were added and
-    not subtracted. If all the values are equal, the output cannot change, but your gradient is not 0."""
+    not subtracted. If all the values are equal, the output cannot change, but your gradient is
+    usually not 0."""
     w = _weights(q, K)
     return K.T @ (w * (V @ g + w @ (V @ g))) / np.sqrt(len(q))
 
