@@ -13,9 +13,9 @@ wrong = misconceptions_of("split_heads")
 
 @wrong
 def reshape_alone(X, h):
-    """You got the shape (h, n, d) by reshape alone. A reshape keeps the numbers in row-by-row order, so head 0 gets the
-    numbers of the first few positions instead of a few columns of every position. First cut each row into h pieces,
-    then swap two axes."""
+    """Your array has the shape (h, n, d), but its numbers are in the same order as in X, as after a reshape alone. So
+    head 0 gets the numbers of the first few positions instead of a few columns of every position. First cut each row
+    into h pieces, then swap two axes and use the result."""
     *batch, n, width = X.shape
     return X.reshape(*batch, h, n, width // h)
 
@@ -23,8 +23,8 @@ def reshape_alone(X, h):
 @wrong
 def dealt_out_like_cards(X, h):
     """You gave head 0 every h-th column: 0, h, 2h, and so on. Each head should get d columns that are next to each
-    other. In the example, head 0 has columns 0 and 1, but yours has 0 and 2. If you use `reshape`, which of the two
-    new axes counts the heads, the first or the second?"""
+    other. In the example, head 0 has columns 0 and 1, but yours has 0 and 2. If you use `reshape`, which of the two new
+    axes counts the heads, and is its `order` the usual one?"""
     *batch, n, width = X.shape
     return np.moveaxis(X.reshape(*batch, n, width // h, h), -1, -3)
 
@@ -64,9 +64,8 @@ def one_batch_axis_only(X, h):
 
 @wrong
 def unpacks_exactly_one_batch_axis(X, h):
-    """Your code unpacks the shape of X into three numbers, so it only works with exactly one batch axis. A single
-    matrix has two axes, and a batch of batches has four. How can you name the last two sizes and keep any number of
-    axes in front?"""
+    """Your code only works with exactly one batch axis. A single matrix has two axes, and a batch of batches has four.
+    Does a line unpack three sizes, or list four axes? How can you keep any number of axes in front?"""
     B, n, width = X.shape
     return X.reshape(B, n, h, width // h).transpose(0, 2, 1, 3)
 
@@ -128,15 +127,15 @@ def slices_one_column_apart(X, h):
 
 @wrong
 def heads_and_columns_exchanged(X, h):
-    """You cut each row into h pieces and then swapped the last two axes, heads and columns. Swap positions and heads
-    instead, so that each head has one row per position."""
+    """Your axes are in the order (n, d, h): the heads come last. They should come right before the positions, (h, n,
+    d), so that each head has one row per position."""
     *batch, n, width = X.shape
     return np.swapaxes(X.reshape(*batch, n, h, width // h), -1, -2)
 
 
 @wrong
 def every_axis_turned_round(X, h):
-    """You reversed all the axes: (n, h, d) became (d, h, n), and batch axes went to the end. Swap only positions and
+    """All your axes are reversed: (d, h, n) instead of (n, h, d), with batch axes at the end. Swap only positions and
     heads. The columns of a head stay last, and batch axes stay first."""
     *batch, n, width = X.shape
     return X.reshape(*batch, n, h, width // h).T
@@ -155,9 +154,9 @@ wrong = misconceptions_of("merge_heads")
 
 @wrong
 def merged_by_reshape_alone(O):
-    """You reshaped (h, n, d) to (n, h · d) directly. A reshape reads all of head 0 before it reaches head 1, so your
-    first row contains several positions of head 0. A row should contain one position, as seen by all the heads. Swap
-    positions and heads first."""
+    """Your result is (h, n, d) reshaped to (n, h · d) directly. A reshape reads all of head 0 before it reaches head 1,
+    so your first row contains several positions of head 0. A row should contain one position, as seen by all the heads.
+    Swap positions and heads first, and use the result."""
     *batch, h, n, d = O.shape
     return O.reshape(*batch, n, h * d)
 
@@ -217,8 +216,8 @@ def merges_one_batch_axis_only(O):
 
 @wrong
 def unpacks_four_axes(O):
-    """Your code unpacks the shape of O into four numbers, so it only works with exactly one batch axis. With none O has
-    three axes, and with two it has five. How can you name the last three sizes and keep any number of axes in front?"""
+    """Your code only works with exactly one batch axis. With none O has three axes, and with two it has five. Does a
+    line unpack four sizes, or list four axes? How can you keep any number of axes in front?"""
     B, h, n, d = O.shape
     return O.transpose(0, 2, 1, 3).reshape(B, n, h * d)
 
@@ -331,8 +330,8 @@ def scaled_by_all_heads_together(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def not_scaled(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """Your scores are not scaled. Inside each head, divide them by sqrt(d_k), as in chapter 3. Using more heads does
-    not replace this step."""
+    """In the end, your scores are not scaled. Inside each head, they should be divided by sqrt(d_k) once, as in chapter
+    3. Is the division missing, or does another line undo it? Using more heads does not replace this step."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     O, weights = masked_attention(Q * np.sqrt(Q.shape[-1]), K, V, mask)
     return merge_heads(O) @ W_O, weights
@@ -349,8 +348,8 @@ def scaled_only_without_a_mask(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def without_w_o(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """You put the heads side by side and stopped there. The last step is missing: W_O mixes the heads' results and
-    brings them back to the width of the model."""
+    """Your output is the heads side by side, without the last step: W_O mixes the heads' results and brings them back
+    to the width of the model. Is this step missing, or is its result not used?"""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     O, weights = masked_attention(Q, K, V, mask)
     return merge_heads(O), weights
@@ -390,7 +389,8 @@ def every_head_meets_the_whole_mask(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None)
 
 @wrong
 def mask_forgotten(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """Your weights are the same with and without a mask. Pass the mask on to the attention of the heads."""
+    """Your weights are the same with and without a mask. Either the mask does not reach the attention of the heads, or
+    it has no effect there. Does it give each forbidden key a very low score, and is the result used?"""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     O, weights = masked_attention(Q, K, V)
     return merge_heads(O) @ W_O, weights
@@ -433,7 +433,7 @@ def w_q_and_w_k_exchanged(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def split_by_reshape_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """You cut out the heads with a reshape to (h, n, d) and swapped no axes. So a head contains all the columns of a
+    """Your heads are cut out as in a reshape to (h, n, d) with no axes swapped. So a head contains all the columns of a
     few positions, instead of its own columns of every position. Then most words never see each other. `split_heads` is
     about exactly this step: solve it first, then use it here."""
 
@@ -447,9 +447,9 @@ def split_by_reshape_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def put_together_by_reshape_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """The weights are right, but you merge the heads with a reshape and swap no axes. So a row contains several
-    positions of one head, instead of one position of all the heads. `merge_heads` is about exactly this step: solve it
-    first, then use it here."""
+    """The weights are right, but your heads are merged as in a reshape with no axes swapped, or with the swapped array
+    unused. So a row contains several positions of one head, instead of one position of all the heads. `merge_heads` is
+    about exactly this step: solve it first, then use it here."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     O, weights = masked_attention(Q, K, V, mask)
     return O.reshape(*X_q.shape[:-1], -1) @ W_O, weights
@@ -457,9 +457,9 @@ def put_together_by_reshape_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def heads_dealt_out_like_cards(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """Your head 0 works on columns 0, h, 2h, and so on. Each head should have a block of columns that are next to each
-    other. Your splitting and merging undo each other, so all the shapes fit. But each head combines columns of W_Q, W_K
-    and W_V that do not belong together."""
+    """Your head 0 works on columns 0, h, 2h, and so on of W_Q, W_K and W_V, and on the same rows of W_O. Each head
+    should have a block of columns, and of rows of W_O, that are next to each other. All the shapes fit, so no error
+    warns you."""
 
     def cards(A):
         *batch, n, width = A.shape
@@ -481,8 +481,8 @@ def weights_averaged_over_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def all_heads_in_one(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """You ran a single attention over all the columns, so each query has one set of weights and h makes no difference.
-    Each head needs its own weights, from its own d_k columns of Q and K."""
+    """For each query, all the columns go into one set of weights, so h makes no difference. Each head needs its own
+    weights, from its own d_k columns of Q and K."""
     O, weights = masked_attention(*(A[..., None, :, :] for A in (X_q @ W_Q, X_kv @ W_K, X_kv @ W_V)), mask)
     return O[..., 0, :, :] @ W_O, weights
 
@@ -505,8 +505,8 @@ def output_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def crossed_out_after_the_softmax(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """You apply the mask after the softmax, so the remaining weights of a row add up to less than 1. Chapter 4 shows
-    which information leaks that way. Mask the scores instead."""
+    """Your forbidden keys still count in the sum that each row is divided by, so the remaining weights of a row add up
+    to less than 1. Chapter 4 shows which information leaks that way. Mask the scores, before the softmax."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     weights = softmax(Q @ K.swapaxes(-1, -2) / np.sqrt(K.shape[-1]))
     if mask is not None:
@@ -526,9 +526,8 @@ def softmax_over_queries(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def three_axes_taken_for_a_batch(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """You add an axis for the heads to every mask with three axes, because you take its first axis for a batch. But the
-    mask broadcasts against (…, h, n_q, n_k), so its third axis from the right belongs to the heads. A mask for a batch
-    already has size 1 there."""
+    """If a mask has three axes, your code takes its first axis for a batch. But the mask broadcasts against (…, h, n_q,
+    n_k), so its third axis from the right belongs to the heads. A mask for a batch already has size 1 there."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     given = np.expand_dims(mask, -3) if mask is not None and mask.ndim == 3 else mask
     O, weights = masked_attention(Q, K, V, given)
@@ -559,8 +558,8 @@ def values_from_x_q(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def scaled_twice(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """You divide the scores by sqrt(d_k) twice, which makes d_k in total. `masked_attention` already divides by
-    sqrt(d_k)."""
+    """In all, you divide the scores by d_k instead of sqrt(d_k). Is the root missing, or is the division done twice? If
+    you call `masked_attention`, it already divides by sqrt(d_k)."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     O, weights = masked_attention(Q / np.sqrt(Q.shape[-1]), K, V, mask)
     return merge_heads(O) @ W_O, weights
@@ -646,16 +645,17 @@ def x_q_added(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def one_attention_and_no_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """You ran a single attention over all the columns. So `h` has no effect, and the weights have no axis for the
-    heads. Each head needs its own weights, from its own d_k columns of Q and K."""
+    """For each query, all the columns go into one set of weights. So `h` has no effect, and the weights have no axis
+    for the heads. Each head needs its own weights, from its own d_k columns of Q and K. If you use `np.einsum`, does
+    the axis of the heads stay on the right of the arrow?"""
     O, weights = masked_attention(X_q @ W_Q, X_kv @ W_K, X_kv @ W_V, mask)
     return O @ W_O, weights
 
 
 @wrong
 def scores_times_the_mask(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """You multiplied the scores by the mask. That makes the forbidden scores 0, and exp(0) is 1, so the forbidden keys
-    still get a share. A forbidden score should be far below all the others."""
+    """Your forbidden scores are 0 or almost 0, for example because you multiply by the mask. But exp(0) is 1, so the
+    forbidden keys still get a share. A forbidden score should be far below all the others."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     scores = Q @ K.swapaxes(-1, -2) / np.sqrt(K.shape[-1])
     weights = softmax(scores if mask is None else scores * mask)
@@ -688,7 +688,7 @@ def forbidden_scores_as_low_as_the_lowest(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask
 @wrong
 def exp_with_no_shift(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You take exp of the scores without a shift. From 710 on the result is inf, and inf / inf is nan. Subtract the
-    largest score of each row first, which changes no weight. The given `softmax` does this."""
+    largest score of each row first, and use the result. That changes no weight, and the given `softmax` does it."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     e = np.exp(Q @ K.swapaxes(-1, -2) / np.sqrt(K.shape[-1]))
     e = e if mask is None else e * mask
@@ -935,8 +935,8 @@ def previous_of_n_queries(weights):
 
 @wrong
 def previous_round_the_corner(weights):
-    """For "previous" your query 0 uses key -1, which Python reads as the last key. Query 0 has no previous key, so
-    average over queries 1 to n - 1 only."""
+    """For "previous" your query 0 uses the last key. An index of -1, `% n` and `np.roll` all wrap around to the other
+    end. Query 0 has no previous key, so average over queries 1 to n - 1 only."""
     n = len(weights)
     return scores_of(weights, previous=weights[np.arange(n), np.arange(n) - 1].mean())
 
@@ -975,15 +975,16 @@ def local_goes_two_steps(weights):
 
 @wrong
 def local_starts_from_minus_one(weights):
-    """For "local" your query 0 leaves out key 0. Its slice begins at key -1, which Python reads as the last key, so with
-    three or more keys the slice is empty. Key -1 does not exist, so the neighborhood of query 0 begins at key 0."""
+    """For "local" your query 0 leaves out key 0. Does its slice begin at key -1? Python reads that as the last key, so
+    with three or more keys the slice is empty. Key -1 does not exist, so the neighborhood of query 0 begins at key
+    0."""
     return scores_of(weights, local=np.mean([weights[i, i - 1 : i + 2].sum() for i in range(len(weights))]))
 
 
 @wrong
 def local_round_the_corner(weights):
-    """For "local" your first query also looks at the last key, and your last query at the first key. Python reads index
-    -1 as the last entry, but here key -1 does not exist. The queries at the ends have one neighbor fewer."""
+    """For "local" your first query also looks at the last key, and your last query at the first key. An index of -1, `%
+    n` and `np.roll` all wrap around to the other end. But the queries at the ends have one neighbor fewer."""
     i = np.arange(len(weights))
     near = weights[i, i - 1] + weights[i, i] + weights[i, (i + 1) % len(weights)]
     return scores_of(weights, local=near.mean())
@@ -991,8 +992,8 @@ def local_round_the_corner(weights):
 
 @wrong
 def local_begins_with_the_last_key(weights):
-    """For "local" your query 0 also looks at the last key. Python reads index -1 as the last entry, and reports no error
-    for it. But key -1 does not exist here, so query 0 has one neighbor fewer."""
+    """For "local" your query 0 also looks at the last key. For example, Python reads an index of -1 as the last entry,
+    and reports no error. But query 0 has no key before it, so it has one neighbor fewer."""
     local = (weights * (np.abs(np.subtract.outer(*[np.arange(len(weights))] * 2)) <= 1)).sum(axis=1).mean()
     return scores_of(weights, local=local + weights[0, -1] / len(weights))
 
@@ -1047,9 +1048,9 @@ def uniform_by_the_smallest(weights):
 
 @wrong
 def uniform_by_entropy(weights):
-    """For "uniform" you used the entropy, divided by its largest value, ln n. That also measures evenness, but its
-    numbers differ from the formula here. A query with all its weight on one key should count 1 / n, but your code
-    counts it as 0."""
+    """For "uniform" you used the entropy, divided by its largest value, the logarithm of n. That also measures
+    evenness, but its numbers differ from the formula here. A query with all its weight on one key should count 1 / n,
+    but your code counts it as 0."""
     logs = np.log(np.where(weights > 0, weights, 1.0))
     return scores_of(weights, uniform=-(weights * logs).sum(axis=1).mean() / np.log(len(weights)))
 
@@ -1070,9 +1071,9 @@ def uniform_of_the_mean_query(weights):
 
 @wrong
 def weights_cut_off_for_good(weights):
-    """Your four scores are right, but your code cuts the weights themselves down to 1 / n. After the call they have
-    changed and no longer add up to 1. `np.minimum` makes a new array, but `out=weights` and an
-    assignment to `weights[...]` change the old one."""
+    """Your four scores are right, but after the call the weights themselves have changed. `np.minimum` and `np.sort`
+    make new arrays. But `out=weights`, `weights.sort()`, `weights -= …` and an assignment to `weights[...]` change the
+    old one."""
     scores = scores_of(weights)
     weights[weights > 1 / len(weights)] = 1 / len(weights)
     return scores
@@ -1157,7 +1158,8 @@ def everything_on_its_side(weights, query_tokens, key_tokens, ax=None):
 @wrong
 def first_query_at_the_bottom(weights, query_tokens, key_tokens, ax=None):
     """Each weight has the right labels, but your first query is at the bottom. The y axis of a plot usually counts
-    upwards, but a matrix is read from the top. `imshow` puts row 0 at the top if nothing else turns its axis over."""
+    upwards, but a matrix is read from the top. `imshow` puts row 0 at the top, unless a line of yours reverses the y
+    axis, or the rows and the tokens."""
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights, cmap="Blues", vmin=0, vmax=1, origin="lower")
@@ -1169,7 +1171,7 @@ def first_query_at_the_bottom(weights, query_tokens, key_tokens, ax=None):
 @wrong
 def first_key_on_the_right(weights, query_tokens, key_tokens, ax=None):
     """Each weight has the right labels, but your first key is on the right. A matrix is read from the left. Does a line
-    of yours reverse the x axis?"""
+    of yours reverse the x axis, or the columns and the tokens?"""
     ax = plot_attention(weights, query_tokens, key_tokens, ax)
     ax.invert_xaxis()
     return ax
@@ -1178,7 +1180,7 @@ def first_key_on_the_right(weights, query_tokens, key_tokens, ax=None):
 @wrong
 def from_the_bottom_right(weights, query_tokens, key_tokens, ax=None):
     """Each weight has the right labels, but your first query is at the bottom and your first key on the right. A matrix
-    is read from the top left. Does a line of yours reverse the x axis instead of the y axis?"""
+    is read from the top left. Does a line of yours reverse the wrong axis, or the weights and the tokens?"""
     ax = plot_attention(weights, query_tokens, key_tokens, ax)
     ax.invert_xaxis()
     ax.invert_yaxis()
@@ -1199,9 +1201,9 @@ def on_its_side_and_from_the_bottom(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def from_the_bottom_with_labels_between(weights, query_tokens, key_tokens, ax=None):
-    """Your first query is at the bottom, and the labels are on the borders between rows and columns. `pcolormesh`
-    counts upwards unless you flip the axis. Each row and column that it draws is centered halfway between two whole
-    numbers."""
+    """Your first query is at the bottom, and the labels are on the borders between rows and columns. For example,
+    `pcolormesh` counts upwards unless you flip the axis. Each row and column that it draws is centered halfway between
+    two whole numbers."""
     if ax is None:
         _, ax = plt.subplots()
     ax.pcolormesh(weights, cmap="Blues", vmin=0, vmax=1)
@@ -1213,7 +1215,7 @@ def from_the_bottom_with_labels_between(weights, query_tokens, key_tokens, ax=No
 @wrong
 def weights_upside_down(weights, query_tokens, key_tokens, ax=None):
     """The labels read from the top as they should, but the rows of weights are upside down: the first query's weights
-    are in the last row. Flip labels and weights together, or neither."""
+    are in the last row. Both should be in the same order, with the first query on top."""
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights[::-1], cmap="Blues", vmin=0, vmax=1)
@@ -1250,8 +1252,8 @@ def one_label_for_equal_tokens(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def equal_tokens_in_one_place(weights, query_tokens, key_tokens, ax=None):
-    """You placed each label by looking up its token in the list. That finds the first of several equal tokens,
-    so the places of the others have no label. Place a label by the number of its position, not by its word."""
+    """Equal tokens have one label in your picture, at the place of the first, so the places of the others have no
+    label. Do you look up each token in the list? Place a label by the number of its position, not by its word."""
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
@@ -1262,8 +1264,8 @@ def equal_tokens_in_one_place(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def no_labels(weights, query_tokens, key_tokens, ax=None):
-    """The heatmap is there, but its rows and columns are not labeled with tokens. Without the tokens, nobody can tell
-    who looks at whom."""
+    """The heatmap is there, but no tokens can be seen at its rows and columns. Without them, nobody can tell who looks
+    at whom. Does your code set the labels, or does a later line hide or clear them?"""
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
@@ -1272,7 +1274,8 @@ def no_labels(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def no_labels_for_the_queries(weights, query_tokens, key_tokens, ax=None):
-    """The keys have their labels, but the queries along the rows have none."""
+    """The keys have their labels, but no tokens can be seen along the rows. Does your code set the labels of the
+    queries, or does another line hide or clear them?"""
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
@@ -1337,8 +1340,8 @@ def labels_after_an_empty_one(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def always_new_axes(weights, query_tokens, key_tokens, ax=None):
-    """You made new Axes although some were given. A caller who passes `ax` wants several heads in one figure, and gets
-    an empty plot instead. Make new Axes only if `ax` is None."""
+    """You did not use the Axes that were given. A caller who passes `ax` wants several heads in one figure, and gets an
+    empty plot instead. Make new Axes only if `ax` is None."""
     _, ax = plt.subplots()
     ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
     ax.set_xticks(range(len(key_tokens)), key_tokens)
@@ -1348,8 +1351,8 @@ def always_new_axes(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def draws_into_the_current_axes(weights, query_tokens, key_tokens, ax=None):
-    """You return the Axes that were given, but you drew the picture somewhere else: in new Axes, or in the current
-    Axes, into which functions such as `plt.imshow` draw. Draw with methods of `ax`."""
+    """You return the Axes that were given, but the picture is not in them. Does your code draw it in this case too, and
+    with methods of `ax`? Functions such as `plt.imshow` draw into the current Axes, whichever these are."""
     if ax is None:
         _, ax = plt.subplots()
     plt.imshow(weights, cmap="Blues", vmin=0, vmax=1)
@@ -1360,8 +1363,8 @@ def draws_into_the_current_axes(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def picture_without_its_labels(weights, query_tokens, key_tokens, ax=None):
-    """The labels are in the Axes that were given, but the heatmap is not. `plt.imshow` and similar functions draw into
-    the current Axes. Draw with methods of `ax`."""
+    """The labels are in the Axes that were given, but the heatmap is not. Does your code draw it in this case too, and
+    with methods of `ax`? `plt.imshow` and similar functions draw into the current Axes, whichever these are."""
     if ax is None:
         _, ax = plt.subplots()
     plt.imshow(weights, cmap="Blues", vmin=0, vmax=1)
@@ -1424,8 +1427,8 @@ def returns_nothing(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def each_row_on_its_own_scale(weights, query_tokens, key_tokens, ax=None):
-    """You divided each row by its largest weight before drawing. Then every row contains the strongest color, and
-    the largest of nearly even weights looks as large as a weight near 1. Use one scale for the whole picture."""
+    """In your picture, each row is divided by its largest weight. So every row contains the strongest color, and the
+    largest of nearly even weights looks as large as a weight near 1. Use one scale for the whole picture."""
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights / weights.max(axis=1, keepdims=True), cmap="Blues", vmin=0, vmax=1)
@@ -1456,8 +1459,8 @@ def shuffled_back_before(attend, X, perm):
 
 @wrong
 def shuffled_the_other_way_both_times(attend, X, perm):
-    """You shuffled the same way both times, but with the inverse of `perm`: row i should be the old row perm[i]. If
-    `attend` ignores the order, this makes no difference. Otherwise, the gap may be different."""
+    """Your two results belong together, but you shuffled X with the inverse of `perm`: row i should be the old row
+    perm[i]. If `attend` ignores the order, this makes no difference. Otherwise, the gap may be different."""
     back = np.argsort(perm)
     return np.abs(attend(X[back]) - attend(X)[back]).max()
 
