@@ -180,7 +180,7 @@ class ExerciseSession:
 
     def answer_alone(self, call: Call) -> Answer | None:
         """Return the answer to ``call`` in a new session without earlier calls, or None if no such answer is available."""
-        if self.fresh_session is None:
+        if self.fresh_session is None or call.memory_mb is not None:  # the new session has no such limit
             return None
         with closing(self.fresh_session()) as session:
             answer = session.call(call) if call.can_batch else session.probe(call.probe, call)

@@ -199,8 +199,7 @@ class Scorer:
         keeping: dict[str, str] = {}  # the message of each check that fails only after other calls
         for name in failed[:MAX_REPLAYED]:
             call, answer = conversation.failed_on[name]
-            limited = call.memory_mb is not None  # alone, a call may use more memory
-            alone = None if answer.stopped or limited else conversation.answer_alone(call)
+            alone = None if answer.stopped else conversation.answer_alone(call)
             if alone is None or same_answer(alone, answer, call) or not self._is_right(alone, call):
                 continue
             keeping[name] = (

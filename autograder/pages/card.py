@@ -309,7 +309,7 @@ def _message(verdict: ExerciseVerdict, checks: tuple[CheckResult, ...]) -> str:
 
 
 def _explanation(verdict: ExerciseVerdict, checks: tuple[CheckResult, ...]) -> str:
-    """Return the result of ``_message``. If it is about a misconception, it says so."""
+    """Return the result of ``_message``, with "Likely mistake:" before the message of a misconception."""
     text = _message(verdict, checks)
     is_quiz = len(_one_for_each_question(verdict.checks)) < len(verdict.checks)
     # With a location, the misconception explains only the results after a change.

@@ -171,9 +171,9 @@ def feedback_page(
             titles.setdefault("", heading)
         titles.setdefault(name, section)
         # A card quotes the line in which an error was raised, and the first line of a loop that did not end.
-        reason = reasons.get(name)
-        numbered = enumerate(cell.source.split("\n") if reason else (), start=1)
-        lines = {number for number, line in numbered if f"`{line.strip()}`" in (reason or "")}
+        reason = reasons.get(name, "")
+        source = cell.source.split("\n") if reason else []
+        lines = {number for number, line in enumerate(source, start=1) if f"`{line.strip()}`" in reason}
         lines.update(*(place.lines for place in located if place.cell == name))
         cells.append({"name": name, **_cell(cell, raw, lines, rendered=room >= 0)})
     return _render(course_title, verdict, marks or automatic_marks(verdict), cells, titles)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from autograder.authoring.scaffold import writing
 from autograder.base.errors import CourseError
+from autograder.base.sanitize import shorten
 from autograder.course.course import CONFIG_NAME, Course, load_course
 
 __all__ = ["new_course"]
@@ -39,7 +40,7 @@ def new_course(folder: Path, *, title: str | None = None, course_id: str | None 
 def _require_id(text: str) -> None:
     if not _ID.match(text):
         raise CourseError(
-            f"{_short(text)} cannot be the id of a course: nbgrader creates folders with that name. Use letters, digits, _, - and ., "
+            f"{shorten(text, 60)!r} cannot be the id of a course: nbgrader creates folders with that name. Use letters, digits, _, - and ., "
             "beginning with a letter or digit, such as --id my-course."
         )
 
@@ -49,13 +50,9 @@ def _valid_title(text: str) -> str:
     text = text.strip()
     if not text or not text.isprintable() or len(text) > 200:
         raise CourseError(
-            f"{_short(text)} cannot be the title of a course: write one line of at most 200 characters, such as --title 'A course'."
+            f"{shorten(text, 60)!r} cannot be the title of a course: write one line of at most 200 characters, such as --title 'A course'."
         )
     return text
-
-
-def _short(text: str) -> str:
-    return repr(text) if len(text) <= 60 else f"{text[:57]!r}…"
 
 
 def _files(title: str, course_id: str) -> dict[str, str]:

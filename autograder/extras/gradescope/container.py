@@ -94,7 +94,7 @@ def notebook_of_submission(folder: Path, chapter: str) -> tuple[Path | None, str
     if not found:
         return None, f"The submission contains no notebook. {wanted}"
     names = ", ".join(path.name for path in found[:_MAX_NAMES]) + (", …" if len(found) > _MAX_NAMES else "")
-    return (None, f"The submission contains {len(found)} notebooks ({names}), but none is {chapter}.ipynb. {wanted}")
+    return None, f"The submission contains {len(found)} notebooks ({names}), but none is {chapter}.ipynb. {wanted}"
 
 
 def _tell(root: Path, verdict: Verdict) -> None:

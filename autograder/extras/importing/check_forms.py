@@ -410,7 +410,6 @@ def _launch(arguments: Sequence[str], course: Course, *, unsafe_local: bool) -> 
 
 
 if __name__ == "__main__":
-    result = {"run_as_it_is": run_as_it_is, "trial_failures": trial_failures, "release_problems": release_problems}[
-        sys.argv[1]
-    ](Path(sys.argv[2]), sys.argv[3])
+    steps = {"run_as_it_is": run_as_it_is, "trial_failures": trial_failures, "release_problems": release_problems}
+    result = steps[sys.argv[1]](Path(sys.argv[2]), sys.argv[3])
     Path(sys.argv[4]).write_text(json.dumps(result), encoding="utf-8")

@@ -13,6 +13,7 @@ from pathlib import Path
 from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.base.errors import CourseError
+from autograder.base.sanitize import shorten
 from autograder.course.course import Course
 from autograder.judging.proxies import StudentProxy
 
@@ -115,7 +116,7 @@ def require_chapter_name(course: Course, text: str) -> str:
     """Return ``text`` if it is a valid id for a new chapter of ``course``. Raises ``CourseError`` otherwise."""
     if not text.isascii() or not text.isidentifier() or len(text) > _LONGEST:
         raise CourseError(
-            f"{_short(text)} cannot be the id of a chapter: it names a folder, a notebook and a Python module. Use letters, digits "
+            f"{shorten(text, 60)!r} cannot be the id of a chapter: it names a folder, a notebook and a Python module. Use letters, digits "
             "and _, beginning with a letter, such as ch2_means."
         )
     if keyword.iskeyword(text) or text in _OF_THE_COURSE:
@@ -133,7 +134,7 @@ def require_exercise_name(text: str) -> str:
     """Return ``text`` if it is a valid name for an exercise and its function. Raises ``CourseError`` otherwise."""
     if not text.isascii() or not text.isidentifier() or len(text) > _LONGEST:
         raise CourseError(
-            f"{_short(text)} cannot be the name of an exercise: students write a function of that name. Use letters, digits and _, "
+            f"{shorten(text, 60)!r} cannot be the name of an exercise: students write a function of that name. Use letters, digits and _, "
             "beginning with a letter, such as moving_average."
         )
     why = ""
@@ -180,14 +181,10 @@ def require_parameters(name: str, signature: str) -> str:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         why = f" ({error.msg})" if isinstance(error, SyntaxError) else ""
         raise CourseError(
-            f"--signature {_short(signature)} is not a valid Python signature{why}. Write the name, and in parentheses the "
+            f"--signature {shorten(signature, 60)!r} is not a valid Python signature{why}. Write the name, and in parentheses the "
             f"parameters with their defaults: --signature '{name}(x, axis=-1)'."
         ) from error
     if not isinstance(function, ast.FunctionDef) or not isinstance(function.body[0], ast.Pass):
         wanted = f"Write '{name}(x, axis=-1)'."
-        raise CourseError(f"--signature {_short(signature)} contains more than the parameters. {wanted}")
+        raise CourseError(f"--signature {shorten(signature, 60)!r} contains more than the parameters. {wanted}")
     return ast.unparse(function).removeprefix(f"def {name}").rpartition(":")[0].strip()
-
-
-def _short(text: str) -> str:
-    return repr(text) if len(text) <= 60 else f"{text[:57]!r}…"

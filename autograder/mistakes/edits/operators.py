@@ -243,8 +243,10 @@ def step_moved_across_a_call(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 @operator
 def calls_merged(node: ast.expr, _scope: Scope) -> Iterator[Change]:
     """Call a function once, with the combined arguments, instead of combining the results of two calls."""
-    one, other = (node.left, node.right) if isinstance(node, ast.BinOp) else (None, None)
-    if not (isinstance(node, ast.BinOp) and isinstance(one, ast.Call) and isinstance(other, ast.Call)):
+    if not isinstance(node, ast.BinOp):
+        return
+    one, other = node.left, node.right
+    if not (isinstance(one, ast.Call) and isinstance(other, ast.Call)):
         return
     if one.args and other.args and ast.dump(one.func) == ast.dump(other.func):
         both = ast.BinOp(one.args[0], node.op, other.args[0])

@@ -167,8 +167,11 @@ def _unused(text: str) -> set[str]:
 def _lost(text: str) -> Counter[str]:
     """Return how many values of each name a definition assigns, outside loops and conditions, and never reads."""
     body: Sequence[ast.stmt] = getattr(ast.parse(text).body[0], "body", ())
-    targets = [one.targets[0] if isinstance(one, ast.Assign) and len(one.targets) == 1 else one for one in body]
-    return Counter(n for i, t in enumerate(targets) if (n := name_of(t)) and not _is_needed(n, body[i + 1 :]))
+    lost = Counter[str]()
+    for place, one in enumerate(body, start=1):
+        name = name_of(one.targets[0]) if isinstance(one, ast.Assign) and len(one.targets) == 1 else ""
+        lost[name] += bool(name) and not _is_needed(name, body[place:])
+    return lost
 
 
 def _is_needed(name: str, later: Iterable[ast.stmt]) -> bool:

@@ -62,7 +62,10 @@ def test_a_process_that_ends_in_a_limited_call_has_no_memory():
     """Compiled code may end the process if it gets no memory, so the message is about memory. Without a limit, it is not."""
     with open_worker(Limits(), ["numpy"]) as worker:
         cells = [CodeCell(0, "code", CODE)]
-        open_session = lambda memory_mb=None: worker.open(cells, memory_mb=memory_mb)  # noqa: E731
+
+        def open_session(memory_mb=None):
+            return worker.open(cells, memory_mb=memory_mb)
+
         for limit, words in ((64, "takes more than the 64 MiB that it may use"), (None, "ended the Python process")):
             student = StudentProxy(ExerciseSession(open_session, limited=open_session))
             with pytest.raises(CheckFailed, match=words):
