@@ -172,7 +172,7 @@ def sum_runs_on_through_the_table(X, Y):
 def keys_down_the_side(X, Y):
     """Every number is there, but rows and columns are swapped. Your table has a row for each row of Y. It should have a
     row for each row of X, so that its shape is (n_q, n_k). Does Y come first, in a product or in the outer loop? Or
-    does another step of yours swap the two axes?"""
+    does another of your steps swap the two axes?"""
     return Y @ X.T
 
 
@@ -186,7 +186,7 @@ def entry_by_entry(X, Y):
 @wrong
 def row_with_its_own_partner(X, Y):
     """Your answer has one number for each row: row i of X is combined only with row i of Y. Every row of X should meet
-    every row of Y: for example, 2 rows and 4 rows make 2 * 4 = 8 numbers. Which step of yours pairs the rows one to
+    every row of Y: for example, 2 rows and 4 rows make 2 * 4 = 8 numbers. Which of your steps pairs the rows one to
     one?"""
     return (X * Y).sum(axis=1)
 

@@ -19,8 +19,8 @@ def ignores_the_weights(weights, X):
 @wrong
 def divides_by_n_as_well(weights, X):
     """Your answer is the right one divided by the number of rows. Weights that add up to 1 already contain the
-    division. For example, 0.5 * 4 + 0.5 * 6 = 5, and another division by 2 would give 2.5, below both values. Which
-    step of yours divides, perhaps inside another function?"""
+    division. For example, 0.5 * 4 + 0.5 * 6 = 5, and another division by 2 would give 2.5, below both values. Which of
+    your steps divides, perhaps inside another function?"""
     return (weights[:, None] * X).mean(axis=0)
 
 
@@ -83,7 +83,7 @@ def row_of_the_largest_weight(weights, X):
 @wrong
 def keeps_a_row_axis(weights, X):
     """The numbers are right, but you return a matrix with one row, of shape (1, d). The answer should be a vector of
-    shape (d,). Which step of yours adds the extra axis or keeps it?"""
+    shape (d,). Which of your steps adds the extra axis or keeps it?"""
     return (weights[:, None] * X).sum(axis=0, keepdims=True)
 
 
@@ -255,7 +255,7 @@ def longest_key(q, K, V):
 @wrong
 def keeps_a_row_axis_in_the_lookup(q, K, V):
     """You return the right row, but as a matrix with one row, of shape (1, d_v). The answer should be a vector of shape
-    (d_v,). Which step of yours adds the extra axis or keeps it? For example, `None` in an index adds an axis, and an
+    (d_v,). Which of your steps adds the extra axis or keeps it? For example, `None` in an index adds an axis, and an
     index that is an array or a slice keeps one."""
     return V[np.argmax(K @ q)][None, :]
 
@@ -756,7 +756,7 @@ def least_similar_weighs_most(q, K, V, temperature=1.0):
 @wrong
 def keeps_a_row_axis_in_the_mix(q, K, V, temperature=1.0):
     """The numbers are right, but you return a matrix with one row, of shape (1, d_v). The answer should be a vector of
-    shape (d_v,). Which step of yours adds the extra axis or keeps it?"""
+    shape (d_v,). Which of your steps adds the extra axis or keeps it?"""
     return softmax(q[None, :] @ K.T / temperature) @ V
 
 

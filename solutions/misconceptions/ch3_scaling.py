@@ -929,8 +929,8 @@ def sigmoid_derivatives_everywhere(p):
 
 @wrong
 def one_minus_the_other_weight(p):
-    """Your diagonal is right. But beside it, your entries are -p_i (1 - p_j), as if the formula of the diagonal held
-    for two different entries. If score j rises, the weight i falls. By how much, in terms of the two weights?"""
+    """Your diagonal is right. But all your other entries are -p_i (1 - p_j), which uses the diagonal's formula for two
+    different entries. If score j rises, weight i falls. How fast does it fall, in terms of the two weights?"""
     return np.where(np.eye(len(p), dtype=bool), 1, -1) * np.outer(p, 1 - p)
 
 

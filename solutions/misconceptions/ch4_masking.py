@@ -400,7 +400,8 @@ def subtracts_the_mean(scores, mask):
 @wrong
 def no_shift(scores, mask):
     """Your weights are right for small scores. But exp of a score above 710 is inf, and if all allowed scores of a row
-    are below -746, its sum is 0. So exp needs the scores minus one number for each row. Which number makes exp safe?"""
+    are below -746, its sum is 0. So subtract one number from all the scores of a row, and give exp the result. Which
+    number makes exp safe?"""
     e = np.where(mask, np.exp(scores), 0.0)
     total = e.sum(axis=-1, keepdims=True)
     return e / np.where(mask.any(axis=-1, keepdims=True), total, 1.0)
@@ -409,8 +410,8 @@ def no_shift(scores, mask):
 @wrong
 def no_shift_and_nan_where_nothing_is_allowed(scores, mask):
     """Your weights are right only for a row with an allowed place and no large score. A row without an allowed place
-    should get zeros, but the sum of its exps is 0, so you get nan. And exp of a score above about 709 is inf. So exp
-    needs the scores minus one number for each row: which one?"""
+    should get zeros, but the sum of its exps is 0, so you get nan. And exp of a score above about 709 is inf. So
+    subtract one number from all the scores of a row, and give exp the result. Which number?"""
     e = np.exp(scores) * mask
     return e / e.sum(axis=-1, keepdims=True)
 
@@ -479,7 +480,7 @@ def hides_every_nan(scores, mask):
 @wrong
 def one_nan_spoils_every_row(scores, mask):
     """A NaN in one row of the scores affects other rows of your answer as well. Each row is independent: its weights
-    depend on its own scores and its own part of the mask. Which step of yours uses more than one row at a time?"""
+    depend on its own scores and its own part of the mask. Which of your steps uses more than one row at a time?"""
     if np.isnan(scores).any():
         return np.full_like(scores, np.nan)
     return np.where(mask, softmax(np.where(mask, scores, -1e9)), 0.0)
@@ -488,7 +489,7 @@ def one_nan_spoils_every_row(scores, mask):
 @wrong
 def lowest_of_all_scores(scores, mask):
     """A NaN in one row of the scores affects other rows of your answer as well. Each row is independent: its weights
-    depend on its own scores and its own part of the mask. Which step of yours uses more than one row at a time?"""
+    depend on its own scores and its own part of the mask. Which of your steps uses more than one row at a time?"""
     return np.where(mask, softmax(np.where(mask, scores, scores.min() - 1e4)), 0.0)
 
 
@@ -919,7 +920,7 @@ def hides_at_the_lowest_score(Q, K, V, mask=None):
 @wrong
 def attention_without_a_shift(Q, K, V, mask=None):
     """Your attention is right for scores near 0, but exp of anything above about 709 is inf, and then the weights are
-    nan. So exp needs the scores minus the largest of their row, as in chapter 1's softmax."""
+    nan. So subtract the largest score of each row, and give exp the result, as in chapter 1's softmax."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     e = np.exp(scores) if mask is None else np.where(mask, np.exp(scores), 0.0)
     weights = e / e.sum(axis=-1, keepdims=True)

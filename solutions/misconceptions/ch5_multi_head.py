@@ -1158,7 +1158,7 @@ def everything_on_its_side(weights, query_tokens, key_tokens, ax=None):
 @wrong
 def first_query_at_the_bottom(weights, query_tokens, key_tokens, ax=None):
     """Each weight has the right labels, but your first query is at the bottom. The y axis of a plot usually counts
-    upwards, but a matrix is read from the top. `imshow` puts row 0 at the top, unless a line of yours reverses the y
+    upwards, but a matrix is read from the top. `imshow` puts row 0 at the top, unless one of your lines reverses the y
     axis, or the rows and the tokens."""
     if ax is None:
         _, ax = plt.subplots()
@@ -1170,8 +1170,8 @@ def first_query_at_the_bottom(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def first_key_on_the_right(weights, query_tokens, key_tokens, ax=None):
-    """Each weight has the right labels, but your first key is on the right. A matrix is read from the left. Does a line
-    of yours reverse the x axis, or the columns and the tokens?"""
+    """Each weight has the right labels, but your first key is on the right. A matrix is read from the left. Does one of
+    your lines reverse the x axis, or the columns and the tokens?"""
     ax = plot_attention(weights, query_tokens, key_tokens, ax)
     ax.invert_xaxis()
     return ax
@@ -1180,7 +1180,7 @@ def first_key_on_the_right(weights, query_tokens, key_tokens, ax=None):
 @wrong
 def from_the_bottom_right(weights, query_tokens, key_tokens, ax=None):
     """Each weight has the right labels, but your first query is at the bottom and your first key on the right. A matrix
-    is read from the top left. Does a line of yours reverse the wrong axis, or the weights and the tokens?"""
+    is read from the top left. Does one of your lines reverse the wrong axis, or the weights and the tokens?"""
     ax = plot_attention(weights, query_tokens, key_tokens, ax)
     ax.invert_xaxis()
     ax.invert_yaxis()
