@@ -25,7 +25,10 @@ __all__ = [
 
 
 class CheckFailed(AssertionError):  # noqa: N818 - students read the name
-    """Raised if a check fails. ``reason`` is the message, and ``example`` is a call that shows the failure."""
+    """Raised if a check fails. ``reason`` is the message, and ``example`` is a call that shows the failure.
+
+    With the kind "chance", the same mistake may pass with other random numbers. Then ``all_categories`` names no category.
+    """
 
     def __init__(self, reason: str, example: str = "", *, kind: str = "values") -> None:
         super().__init__(f"{reason}\n{example}" if example else reason)

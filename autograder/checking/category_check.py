@@ -119,7 +119,7 @@ class _CategorySearch:
                 if alone is None or category.name not in alone.categories:
                     continue
                 if failure := self._failure(alone):
-                    if isinstance(failure, CheckStopped):
+                    if isinstance(failure, CheckStopped) or failure.kind == "chance":
                         return failure
                     if category.length is None:
                         return unexplained or self._if_cause(category, alone, failure)

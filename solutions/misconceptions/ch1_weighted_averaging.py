@@ -572,6 +572,15 @@ def temperature_after_the_softmax(q, K, V, temperature=1.0):
 
 
 @wrong
+def powers_of_weights_at_temperature_1(q, K, V, temperature=1.0):
+    """Your weights are those of temperature 1, raised to the power 1 / T and normalized again. On paper that gives the
+    same weights. But at temperature 1, a key whose score is far behind already has the weight 0, and 0 stays 0 at any
+    power. Divide the scores by the temperature first."""
+    powers = softmax(K @ q) ** (1 / temperature)
+    return powers / powers.sum() @ V
+
+
+@wrong
 def temperature_ignored(q, K, V, temperature=1.0):
     """Your answer is the same at every temperature. Near 0 it should be close to the best key's value, and far above 1
     close to the plain mean of the values. Where does your code use `temperature`, and does a later step cancel or lose

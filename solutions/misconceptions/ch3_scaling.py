@@ -16,8 +16,8 @@ wrong = misconceptions_of("score_variance")
 
 @wrong
 def standard_deviation(d_k, n_samples, rng):
-    """You return the standard deviation of the scores, which is the square root of the variance. For example, for the
-    scores 3, -1 and 1 it would be 1.63, but the variance is 2.67. Do you take a root at the end, or call `std`?"""
+    """You return the standard deviation of the scores, which is the square root of the variance. For example, the
+    variance of 3, -1 and 1 is 2.67, and its root is only 1.63. Do you take a root at the end, or call `std`?"""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).sum(axis=-1).std()
 
@@ -105,8 +105,9 @@ def every_query_with_every_key(d_k, n_samples, rng):
 
 @wrong
 def products_never_added(d_k, n_samples, rng):
-    """You compute the variance of the single products q[i] * k[i], which is about 1 for every d_k. A score is the sum
-    of d_k such products, and the spread of these sums grows. Which step makes one score out of each pair?"""
+    """Your answer is the variance of the single products of two entries, so it is near 1 for every d_k. A score is the
+    sum of all d_k products of a pair, and the spread of these sums grows. Add up the products first, then take the
+    variance over the pairs."""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).var()
 
@@ -121,9 +122,9 @@ def products_averaged(d_k, n_samples, rng):
 
 @wrong
 def variance_of_single_products(d_k, n_samples, rng):
-    """Your answer is the variance of the single products of two entries, averaged over the d_k entries. So it is near 1
-    for every d_k. A score is the sum of all d_k products of a pair. Add them up first, then take the variance over the
-    pairs."""
+    """Your answer is the variance of the single products of two entries, so it is near 1 for every d_k. A score is the
+    sum of all d_k products of a pair, and the spread of these sums grows. Add up the products first, then take the
+    variance over the pairs."""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).var(axis=0).mean()
 
@@ -214,9 +215,44 @@ def a_generator_of_its_own(d_k, n_samples, rng):
 
 @wrong
 def a_generator_seeded_with_42(d_k, n_samples, rng):
-    """Your answer is the same for every generator: your random numbers come from a generator seeded with 42, created
-    again at each call. So repeating the experiment gives nothing new. Draw from `rng`."""
+    """Your answer is the same for every generator: your random numbers come from another generator, which restarts at
+    each call. So repeating the experiment gives nothing new. Draw from `rng`."""
     q, k = _pairs(d_k, n_samples, np.random.default_rng(42))
+    return (q * k).sum(axis=-1).var()
+
+
+@wrong
+def numbers_from_elsewhere(d_k, n_samples, rng):
+    """Two generators with the same seed give different answers. So some of your random numbers do not come from `rng`:
+    functions such as `np.random.randn`, and a generator created without a seed, ignore it. Call the methods of `rng`
+    instead."""
+    q, k = _pairs(d_k, n_samples, np.random.default_rng())
+    return (q * k).sum(axis=-1).var()
+
+
+@wrong
+def entries_of_variance_d_k(d_k, n_samples, rng):
+    """Your answer is near d_k * d_k instead of d_k, and already the entries of one of the vectors may be the reason: do
+    they have a standard deviation of sqrt(d_k)? Every entry should be a standard normal draw, with variance 1, and no
+    score is multiplied by anything."""
+    q, k = _pairs(d_k, n_samples, rng)
+    return (np.sqrt(d_k) * q * k).sum(axis=-1).var()
+
+
+@wrong
+def product_of_two_sums(d_k, n_samples, rng):
+    """Each of your scores is the sum of a query's entries times the sum of a key's entries. A dot product only
+    multiplies entries in the same place, and adds up these d_k products. That gives a variance of d_k, but yours is
+    near d_k * d_k."""
+    q, k = _pairs(d_k, n_samples, rng)
+    return (q.sum(axis=-1) * k.sum(axis=-1)).var()
+
+
+@wrong
+def vectors_of_length_1(d_k, n_samples, rng):
+    """Your answer is near 1/d_k, as if all your vectors had length 1. The entries should stay independent draws, and the
+    length of a vector then grows like sqrt(d_k). Do you divide by a norm?"""
+    q, k = (x / np.linalg.norm(x, axis=-1, keepdims=True) for x in _pairs(d_k, n_samples, rng))
     return (q * k).sum(axis=-1).var()
 
 
@@ -1062,6 +1098,24 @@ def eps_relative_to_x(f, x, eps=1e-5):
 
 
 @wrong
+def moves_a_copy(f, x, eps=1e-5):
+    """Your slopes are 0 if x is not contiguous in memory, like a transpose. For such an array, `x.ravel()` and
+    `x.reshape(-1)` return a copy, and what you change in a copy does not change x. Does your f get an array in which the
+    entry has moved?"""
+    x = x.copy() if x.flags.c_contiguous else x.copy(order="F") if x.flags.f_contiguous else x
+    flat = x.reshape(-1)
+    slopes = []
+    for i, entry in enumerate(flat.copy()):
+        flat[i] = entry + eps
+        high = f(x)
+        flat[i] = entry - eps
+        low = f(x)
+        flat[i] = entry
+        slopes.append((high - low) / (2 * eps))
+    return np.reshape(slopes, x.shape)
+
+
+@wrong
 def four_points(f, x, eps=1e-5):
     """Your formula uses two points on each side. That formula is more accurate than this task needs: for a cube it has
     no error, while the two-point formula is off by eps squared. Use the simpler formula, with one point on each
@@ -1513,6 +1567,14 @@ def step_of_the_sum(W_Q, X, K, V, T, rate):
     is divided by the number of queries, what happens to its gradient?"""
     errors = _errors(W_Q, X, K, V, T)
     return W_Q - rate * _gradient(W_Q, X, K, V, errors), _loss(errors)
+
+
+@wrong
+def step_over_the_keys(W_Q, X, K, V, T, rate):
+    """Your loss is right, but your step is as if the gradient were divided by the number of keys. The loss is a mean over
+    the queries, so its gradient is too. Which size does your code divide by?"""
+    errors = _errors(W_Q, X, K, V, T)
+    return W_Q - rate * _gradient(W_Q, X, K, V, errors) / len(K), _loss(errors)
 
 
 @wrong

@@ -476,6 +476,16 @@ def elu_whatever_is_asked(Q, K, V, feature_map):
 
 
 @wrong
+def denominators_of_the_whole_batch(Q, K, V, feature_map):
+    """Without batch axes your results are right. With them, every row is divided by the sum over the keys of all
+    sequences, so the weights of a sequence add up to less than 1. Which axes does the sum of the key features run
+    over?"""
+    phi_Q, phi_K = feature_map(Q), feature_map(K)
+    total = phi_K.reshape(-1, phi_K.shape[-1]).sum(axis=0)
+    return phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V) / (phi_Q @ total)[..., None]
+
+
+@wrong
 def sums_run_on_through_the_batch(Q, K, V, feature_map):
     """In your results, the sums over the keys run on through the batch: each sequence also gets the keys and values of
     the sequences before it. Each sequence needs its own sums. Does your code start them again for each sequence?"""
@@ -792,6 +802,23 @@ def one_maximum_for_all_queries(Q, K, V, block_size):
 
 
 @wrong
+def shift_of_the_newest_block(Q, K, V, block_size):
+    """Your results are nan if the scores of a block are more than about 700 below those of an earlier block. Then the
+    factor that rescales the old sums overflows to inf, and inf / inf is nan. The shift should never become smaller: is
+    it the maximum of the newest block, or the maximum of all scores so far?"""
+    total = output = shift = None
+    for keys, values in _blocks(K, V, block_size):
+        scores = _scores(Q, keys)
+        top = scores.max(axis=-1, keepdims=True)
+        e = np.exp(scores - top)
+        factor = 0.0 if shift is None else np.exp(shift - top)
+        total = e.sum(axis=-1, keepdims=True) + (0.0 if total is None else total * factor)
+        output = e @ values + (0.0 if output is None else output * factor)
+        shift = top
+    return output / total
+
+
+@wrong
 def divided_after_every_block(Q, K, V, block_size):
     """In your results, the mixed values are divided by the sum after every block. Earlier results are then divided
     again in the next round, so early blocks count too little. Divide once, after the last block (or undo the division
@@ -1045,6 +1072,14 @@ def weights_of_the_newest_forgotten(q, k, v, cache_K, cache_V):
     if not len(cache_K):
         return v, K, V
     return softmax(cache_K @ q / np.sqrt(len(q))) @ cache_V + v, K, V
+
+
+@wrong
+def newest_value_never_added(q, k, v, cache_K, cache_V):
+    """Your weights are right, and they include the newest key. But the newest value is missing from your output, so the
+    weights of the values that you add up are less than 1 in total. At the first step, your output is 0."""
+    K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
+    return softmax(K @ q / np.sqrt(len(q)))[:-1] @ cache_V, K, V
 
 
 @wrong

@@ -73,6 +73,19 @@ def padding_set_to_zero(target, memory, weights, h, memory_lengths):
 
 
 @wrong
+def padding_removed_after_the_softmax(target, memory, weights, h, memory_lengths):
+    """The padding rows add nothing to your output, but they still take a share of the weight: the weights of the real
+    rows add up to less than 1. Hide the padding before the softmax, so that the real rows share all of the weight."""
+    seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
+    W = weights["cross"]
+    Q, K, V = split_heads(seen @ W["W_Q"], h), split_heads(memory @ W["W_K"], h), split_heads(memory @ W["W_V"], h)
+    shares = (
+        softmax(Q @ K.swapaxes(-1, -2) / np.sqrt(Q.shape[-1])) * padding_mask(memory_lengths, memory.shape[1])[:, None]
+    )
+    return merge_heads(shares @ V) @ W["W_O"]
+
+
+@wrong
 def padding_mask_turned_over(target, memory, weights, h, memory_lengths):
     """Your cross-attention reads the padding and nothing else. In this course, True means "may attend": the first
     memory_lengths[b] rows."""
@@ -861,6 +874,17 @@ def copies_the_position(n, d_model):
     position = np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
     return {"W_Q": 50 * np.sqrt(n) * position @ one_before, "W_K": position, "W_V": position, "W_O": position.T}
+
+
+@wrong
+def half_of_the_columns_are_tokens(n, d_model):
+    """Your head takes the first half of the columns for the token and the second half for the position. That is right
+    only if there are as many tokens as positions. The last n columns are the position, and all columns before them the
+    token."""
+    half = d_model // 2
+    looks_back = np.eye(d_model - half, k=-1)
+    position, token = np.eye(d_model)[:, half:], np.eye(d_model)[:, :half]
+    return {"W_Q": 50 * np.sqrt(n) * position @ looks_back, "W_K": position, "W_V": token, "W_O": token.T}
 
 
 @wrong

@@ -1550,6 +1550,18 @@ def a_new_number_for_each_token(logits, temperature, rng):
 
 
 @wrong
+def compared_with_each_share(logits, temperature, rng):
+    """You compare one random number with the probability of each token by itself. So a token after a likelier one is
+    never drawn, and all that is left goes to the last token. Compare the number with the running sum of the
+    probabilities."""
+    if temperature == 0:
+        return int(np.argmax(logits))
+    p = softmax(np.asarray(logits) / temperature)
+    number = rng.random()
+    return next((token for token in range(len(p) - 1) if number < p[token]), len(p) - 1)
+
+
+@wrong
 def the_logit_for_its_place(logits, temperature, rng):
     """You return the largest logit. Return the token that it belongs to: its place in the array."""
     return float(np.max(logits))

@@ -431,6 +431,7 @@ class TestSoftLookup:
         q, V = np.array([1.0, 0.0]), np.array([[10, 0, 1], [0, 20, 2], [5, 5, 30]], dtype=float)
         agrees.soft_lookup(q, np.array([[0.51, 3], [0.5, -1], [0.49, 2]]), V, temperature=0.02)
         agrees.soft_lookup(q, np.array([[30.0, 3], [0, -1], [15, 2]]), V, temperature=30.0)
+        agrees.soft_lookup(q, np.array([[2000.0, 3], [0, -1], [900, 2]]), V, temperature=1000.0)
 
     @check(points=0.5, after="test_warmer_and_colder")
     @given(

@@ -513,11 +513,12 @@ class TestChunkedAttention:
 
     @check(points=0.5, visible=True, after="test_several_queries")
     def test_large_scores(self, agrees):
-        """scores near 1000 and near -2000, in different queries"""
+        """scores near 1000 and near -2000, in different queries, and blocks whose scores are a thousand apart"""
         Q, K = arrays_of([[30], [-60], [0.5]], [[33], [33.1], [33.05], [33.2], [33]])
         V = np.array([[1, 5], [2, 1], [3, 4], [4, 1], [5, 2]], dtype=float)
         for block_size in (2, 3):
             agrees.chunked_attention(Q, K, V, block_size)
+        agrees.chunked_attention(Q, np.array([[33.2], [33.1], [0.0]]), V[:3], 2)
 
     @check(points=0.5, after="test_several_queries")
     @given(linked(SHAPES, sides=(1, 5), batch=(0, 2), elements=floats(-3, 3)), block_size=integers(1, 6), examples=8)

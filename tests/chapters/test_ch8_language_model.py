@@ -582,12 +582,14 @@ def assert_tokens_drawn(draws, shares, call, example=""):
         raise CheckFailed(f"{call} should give whole numbers.", kind="wrong")
     if (draws < 0).any() or (draws >= n_vocab).any():
         odd = draws[(draws < 0) | (draws >= n_vocab)][0]
-        raise CheckFailed(f"{call} gave {odd:g}, but there are only the tokens 0 to {n_vocab - 1}.")
+        raise CheckFailed(f"{call} gave {odd:g}, but there are only the tokens 0 to {n_vocab - 1}.", kind="chance")
     impossible = shares[np.arange(len(draws)), draws.astype(int)] < 1e-12
     if impossible.any():
         token = draws[impossible][0]
         why = "Its share is 0: at temperature 0, only the largest logit has a chance, and otherwise this logit is too far below it."
-        raise CheckFailed(f"{call} gave {token:g}, a token that should never be drawn there. {why}", example)
+        raise CheckFailed(
+            f"{call} gave {token:g}, a token that should never be drawn there. {why}", example, kind="chance"
+        )
     expected, variance = shares.sum(axis=0), (shares * (1 - shares)).sum(axis=0)
     found = np.bincount(draws.astype(int), minlength=n_vocab)
     far = np.abs(found - expected) - CHANCE / 3 - np.sqrt((CHANCE / 3) ** 2 + 2 * CHANCE * variance)
@@ -597,6 +599,7 @@ def assert_tokens_drawn(draws, shares, call, example=""):
             f"In {len(draws)} calls of {call}, token {worst} was drawn {found[worst]} times, but it should be about {expected[worst]:.0f}. "
             "At this temperature, are the probabilities softmax(logits / temperature), and is the token drawn from them?",
             example,
+            kind="chance",
         )
 
 

@@ -75,7 +75,7 @@ def test_recorded_checks_are_judged_as_live_ones(chapter, monkeypatch):
 
 
 def test_a_notebook_notices_random_numbers_that_come_from_elsewhere():
-    """Random numbers from elsewhere differ from run to run, so no misconception with fixed answers explains them, but a repeated call does."""
+    """Random numbers from elsewhere differ from run to run, but a repeated call shows this, and the notebook names the mistake."""
 
     def score_variance(d_k, n_samples, rng):  # noqa: ARG001 - that is the mistake
         q, k = np.random.standard_normal((2, n_samples, d_k))  # noqa: NPY002
@@ -85,3 +85,4 @@ def test_a_notebook_notices_random_numbers_that_come_from_elsewhere():
     subject = FunctionSubject("np.random", {"score_variance": score_variance})
     [verdict] = replay(examples, subject, only=frozenset({"score_variance"}))
     assert [c.name for c in verdict.checks if c.status != "passed"] == ["test_same_again"]
+    assert verdict.misconception == "numbers_from_elsewhere"

@@ -107,6 +107,19 @@ LIMITS = [
 ]
 
 
+def test_no_size_is_named_if_the_check_may_pass_by_chance():
+    """A function that compares one number with each share is wrong for every size, although a few draws may look right."""
+    body = """
+if temperature == 0:
+    return int(np.argmax(logits))
+p, number = softmax(logits / temperature), rng.random()
+return next((token for token in range(len(p)) if number < p[token]), len(p) - 1)
+"""
+    verdict = verdict_on("ch8", "sample_next(logits, temperature, rng)", body)
+    [message] = [c.message for c in verdict.checks if c.name == "test_every_kind"]
+    assert message.startswith("In 30 calls of ")
+
+
 @pytest.mark.parametrize(("chapter", "signature", "body", "heading"), LIMITS)
 def test_the_heading_gives_the_limit_of_the_code(chapter, signature, body, heading):
     """The heading names the smallest length that fails, although the drawn axes are much longer."""

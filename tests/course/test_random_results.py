@@ -26,9 +26,20 @@ WRONG = {
         SAMPLE,
         "p = softmax(logits / (temperature or 1e-9)); p[-1] *= len(p) < 50; return int(rng.choice(len(p), p=p / p.sum()))",
     ),
+    "pairs that overlap": ("ch3", VARIANCE, "x = rng.normal(size=(n_samples + 1, d_k)); return (x[1:] * x[:-1]).sum(axis=1).var()"),
     "first step only": ("ch8", GENERATE, STEPS.format("1.1 * temperature if i else temperature")),
     "every second step": ("ch8", GENERATE, STEPS.format("temperature if i % 2 else min(temperature, 1)")),
 }  # fmt: skip
+NAMED = {  # each in another order of draws than the misconception's own
+    "standard_deviation": "s = [rng.standard_normal(d_k) @ rng.standard_normal(d_k) for _ in range(n_samples)]; return np.std(s)",
+    "products_averaged": "s = [np.mean(np.prod(rng.normal(size=(2, d_k)), axis=0)) for _ in range(n_samples)]; return np.var(s)",
+    "uniform_from_minus_1_to_1": "s = 2 * rng.random((2, d_k, n_samples)) - 1; return np.prod(s, axis=0).sum(axis=0).var()",
+    "sums_over_the_pairs": "s = rng.standard_normal((2, d_k, n_samples)); return np.var(np.sum(s[0] * s[1], axis=1))",
+    "one_key_for_all": "k = rng.normal(size=d_k); return np.mean([(rng.normal(size=d_k) @ k) ** 2 for _ in range(n_samples)])",
+    "entries_of_variance_d_k": "s = np.sqrt(d_k) ** 0.5 * rng.normal(size=(n_samples, 2, d_k)); return s.prod(axis=1).sum(axis=1).var()",
+    "a_generator_of_its_own": PAIRS.replace("rng", "np.random.default_rng(7)") + "; return s.var()",
+    "numbers_from_elsewhere": PAIRS.replace("rng", "np.random") + "; return s.var()",
+}
 ODDS = "with probability 0.999, and reject a correct answer with probability 1e-09"
 CHECKS = {VARIANCE: "test_centre", SAMPLE: "test_any_logits", GENERATE: "test_drawn_texts"}
 
@@ -38,7 +49,15 @@ def test_a_small_bias_is_detected(name):
     """An error of 3 % in scale or 10 % in temperature, and a missing token, fail the check of many results."""
     chapter, signature, body = WRONG[name]
     failed = {c.name for c in verdict_on(chapter, signature, body).checks if c.status != "passed"}
-    assert CHECKS[signature] in failed
+    assert ("test_spread" if "overlap" in name else CHECKS[signature]) in failed
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_mistake_is_named_whatever_the_order_of_draws(name):
+    """The name depends on how the answers are distributed, so it does not depend on the order of draws."""
+    verdict = verdict_on("ch3", VARIANCE, NAMED[name])
+    told = {m.name: m.message for m in judge_of("ch3").checks.misconceptions[verdict.name]}
+    assert told.get(verdict.misconception) == told[name]
 
 
 def test_an_unusual_order_of_draws_is_right():
@@ -48,6 +67,10 @@ def test_an_unusual_order_of_draws_is_right():
     body = PAIRS.replace("standard_normal((n_samples, d_k))", "standard_normal((d_k, n_samples)).T[::-1]")
     own = f"rng.random(3); {body}; return s.var()"
     assert verdict_on("ch3", VARIANCE, own).status == "passed"
+    one_by_one = (
+        "s = [sum(rng.normal() * rng.normal() for _ in range(d_k)) for _ in range(n_samples)]; return np.var(s)"
+    )
+    assert verdict_on("ch3", VARIANCE, one_by_one).status == "passed"
 
 
 def test_the_audit_states_what_is_detected():

@@ -160,7 +160,7 @@ def other_keywords(node: ast.expr, scope: Scope) -> Iterator[Change]:
             for axis in scope.axes():
                 yield Change(replaced(axis=axis, keepdims=_TRUE), "axis", 1.1)
     if "axis" not in given and name in _REDUCTIONS | _TAKE_AXIS | {*scope.functions}:
-        further = [numeral(-3)] if name in {"concatenate", "stack", "flip"} else []
+        further = [numeral(-3)] if name in {"concatenate", "stack", "flip", "squeeze"} else []
         for axis in (*scope.axes(), *further):
             yield Change(replaced(axis=axis), "axis", 1.0 if name in _REDUCTIONS else 1.3)
     if name in {"tril", "triu", "eye", "diagonal", "diag"} and "k" not in given:
