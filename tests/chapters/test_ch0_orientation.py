@@ -87,7 +87,7 @@ class TestNormalizeRows:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_as_many_rows_as_columns(self, student, reference):
-        """with as many rows as columns, the rows still add up to 1"""
+        """as many rows as columns"""
         A = np.array([[1.0, 2.0, 5.0], [9.0, 0.5, 0.5], [4.0, 3.0, 13.0]])
         found = student.normalize_rows(A)
         assert_sums_to_one(found)

@@ -103,7 +103,7 @@ class TestWeightedAverage:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_as_many_rows_as_columns(self, agrees):
-        """with as many rows as columns, weights still belong to the rows"""
+        """as many rows as columns: a weight for each row"""
         agrees.weighted_average(*arrays_of([0.7, 0.1, 0.2], [[10, 20, 30], [40, 50, 60], [70, 80, -90]]))
 
     @check(points=0.5, after="test_small_example")
@@ -247,7 +247,7 @@ class TestHardLookup:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_scores_negative(self, agrees):
-        """if every score is negative, the score nearest to zero is still the largest"""
+        """only negative scores: the score nearest to zero is the largest"""
         q, K = arrays_of([1, 2, 0.5], [[-4, -1, 0], [-1, -3, -2], [-1, 0, -2], [2, -4, 0]])
         agrees.hard_lookup(q, K, np.array([[1, 2], [3, 4], [5, 6], [7, 8]], dtype=float))
 
@@ -318,7 +318,7 @@ class TestSoftmax:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_large_scores(self, agrees):
-        """scores in the thousands, above or below zero, give no nan"""
+        """scores in the thousands, above or below zero"""
         for scores in ([1000.0, 1001.0, 1002.0], [-1000.0, -1001.0], [0.0, 0.0, 3000.0], [0.0, 1200.0]):
             agrees.softmax(np.array(scores))
 
@@ -330,7 +330,7 @@ class TestSoftmax:
     @check(points=0.5, after="test_each_row")
     @given(x=arrays_nd(max_dims=3), shift=floats(-50, 50), axis=integers(-3, 2), examples=5)
     def test_shift_invariance(self, student, reference, agrees, x, shift, axis):
-        """adding the same number (at most 50) to every score changes nothing, along any axis"""
+        """scores along any axis, and the same scores plus the same number (at most 50)"""
         axis %= x.ndim
         agrees.softmax(x, axis=axis)
         found = student.softmax(x + shift, axis=axis)
@@ -413,7 +413,7 @@ class TestSoftLookup:
 
     @check(points=0.5, visible=True, after="test_warmer_and_colder")
     def test_very_cold(self, student, reference):
-        """near temperature 0 it returns the same as the hard lookup, with no nan"""
+        """near temperature 0 it returns the same as the hard lookup"""
         q, K, V = arrays_of([2, 1], [[1, 0], [3, 2], [-1, 1]], [[10, 0, 1], [0, 20, 2], [5, 5, 30]])
         found = student.soft_lookup(q, K, V, temperature=0.01)
         assert_matches(found, reference.hard_lookup(q, K, V))

@@ -187,7 +187,7 @@ class TestDotProductAttention:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_all_sizes_equal(self, student, reference):
-        """with all sizes equal, each query's weights still add up to 1"""
+        """all sizes equal"""
         Q, K = arrays_of([[1, 2, 0], [0, 1, -1], [0.5, 0, 1]], [[1, 0, 2], [-1, 1, 0], [0, 1.5, 1]])
         V = np.array([[1, 0, 5], [0, 2, 0], [-3, 1, 4]], dtype=float)
         output, weights = student.dot_product_attention(Q, K, V)
@@ -204,7 +204,7 @@ class TestDotProductAttention:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_large_scores(self, agrees):
-        """scores in the thousands for one query and small ones for the next give no nan"""
+        """scores in the thousands for one query, and small ones for the next"""
         Q, K = arrays_of([[1000, 2], [1, 0.5], [0, 3000]], [[1, 0], [1, 0.5], [-1, 1], [1, -1]])
         agrees.dot_product_attention(Q, K, np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9], [-1, -2, -3]], dtype=float))
 

@@ -192,7 +192,7 @@ class TestCausalMask:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_n_k_given_all_the_same(self, student, reference):
-        """passing n_k = n_q changes nothing"""
+        """n_k = n_q, given or left out"""
         assert_matches(student.causal_mask(4, 4), reference.causal_mask(4))
         assert_matches(student.causal_mask(4), reference.causal_mask(4, 4))
 
@@ -445,7 +445,7 @@ class TestMaskedAttention:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_no_mask(self, agrees):
-        """without a mask, every key may be seen"""
+        """no mask"""
         Q, K = arrays_of([[1, 0.5, -1, 2], [0, -2, 1, 0.5]], [[-1, 1, 0, 0.5], [0.5, 1, -1, 1], [2, 0, 1, -1]])
         agrees.masked_attention(Q, K, np.array([[1, 2], [4, -5], [-7, 8]], dtype=float))
 

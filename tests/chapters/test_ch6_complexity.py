@@ -659,7 +659,7 @@ class TestDecodeStep:
 
     @check(visible=True, after="test_longer_cache")
     def test_a_score_far_above_the_others(self, agrees):
-        """a score of 1000 or 3000, next to two scores near 0, gives no nan"""
+        """a score of 1000 or 3000, next to two scores near 0"""
         for key in (10.0, 30.0):
             q, k, v, cache_K = arrays_of([142, 1], [key, 1], [5, 1], [[0, 1], [0, 2]])
             agrees.decode_step(q, k, v, cache_K, np.array([[1.0, 2.0], [3.0, -4.0]]))

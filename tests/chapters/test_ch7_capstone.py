@@ -235,7 +235,7 @@ class TestDecoderAttention:
     @check(points=0.5, after="test_other_padding")
     @given(B=ONE_TO_3, n_k=integers(2, 5), h=ONE_TO_3, seed=SEEDS, examples=3)
     def test_padding_is_never_read(self, student, agrees, B, n_k, h, seed):
-        """the output does not depend on the contents of the padding, or on how much there is"""
+        """random lengths, and the same memories with other and longer padding"""
         rng = np.random.default_rng(seed)
         target, memory, weights = some_case(rng, B, 3, n_k, 4, h, 1, 2)
         lengths = rng.integers(1, n_k, size=B)
