@@ -232,18 +232,17 @@ def numbers_from_elsewhere(d_k, n_samples, rng):
 
 @wrong
 def entries_of_variance_d_k(d_k, n_samples, rng):
-    """Your answer is near d_k * d_k instead of d_k, and already the entries of one of the vectors may be the reason: do
-    they have a standard deviation of sqrt(d_k)? Every entry should be a standard normal draw, with variance 1, and no
-    score is multiplied by anything."""
+    """Your answer is near d_k * d_k instead of d_k. Do the entries of one of your vectors have a standard deviation of
+    sqrt(d_k), or do you multiply the scores by sqrt(d_k)? Every entry should be a standard normal draw, with variance
+    1."""
     q, k = _pairs(d_k, n_samples, rng)
     return (np.sqrt(d_k) * q * k).sum(axis=-1).var()
 
 
 @wrong
 def product_of_two_sums(d_k, n_samples, rng):
-    """Each of your scores is the sum of a query's entries times the sum of a key's entries. A dot product only
-    multiplies entries in the same place, and adds up these d_k products. That gives a variance of d_k, but yours is
-    near d_k * d_k."""
+    """Your answer is near d_k * d_k instead of d_k, as if each score were the sum of a query's entries times the sum of
+    a key's entries. A dot product only multiplies entries in the same place, and adds up these d_k products."""
     q, k = _pairs(d_k, n_samples, rng)
     return (q.sum(axis=-1) * k.sum(axis=-1)).var()
 
