@@ -24,34 +24,36 @@ def standard_deviation(d_k, n_samples, rng):
 
 @wrong
 def query_with_itself(d_k, n_samples, rng):
-    """Each of your scores is the dot product of a vector with itself. Such a sum of squares is never negative, is d_k
-    on average, and has a variance of 2 * d_k. A query and its key should be independent draws: does each score use one
-    of each?"""
+    """Your answer is near 2 * d_k, as if each score were the dot product of a vector with itself. Such a sum of squares
+    is never negative, is d_k on average, and has a variance of 2 * d_k. A query and its key should be independent
+    draws: does each score use one of each?"""
     q = rng.standard_normal((n_samples, d_k))
     return (q * q).sum(axis=-1).var()
 
 
 @wrong
 def uniform_from_0_to_1(d_k, n_samples, rng):
-    """Your entries are spread evenly between 0 and 1. Their mean is one half, and their variance is far below 1. Draw
-    from the standard normal distribution, with mean 0 and variance 1. Which method of the generator did you call?"""
+    """Your answers are those for entries that are spread evenly between 0 and 1. Their mean is one half, and their
+    variance is far below 1. Draw from the standard normal distribution, with mean 0 and variance 1. Which method of the
+    generator did you call?"""
     q, k = rng.random((n_samples, d_k)), rng.random((n_samples, d_k))
     return (q * k).sum(axis=-1).var()
 
 
 @wrong
 def uniform_from_minus_1_to_1(d_k, n_samples, rng):
-    """Your entries are spread evenly between -1 and 1. Their mean is 0 as it should be, but their variance is a third,
-    so a product of two has a variance of one ninth. Draw from the standard normal distribution, whose variance is 1."""
+    """Your answers are those for entries that are spread evenly between -1 and 1. Their mean is 0 as it should be, but
+    their variance is a third, so a product of two has a variance of one ninth. Draw from the standard normal
+    distribution, whose variance is 1."""
     q, k = rng.uniform(-1, 1, (n_samples, d_k)), rng.uniform(-1, 1, (n_samples, d_k))
     return (q * k).sum(axis=-1).var()
 
 
 @wrong
 def uniform_with_variance_1(d_k, n_samples, rng):
-    """Your entries have mean 0 and variance 1, but they are spread evenly over an interval. The average of your answers
-    is right, but they vary less from seed to seed than the answers from normal draws. Your entries end at sqrt(3), but
-    normal draws have no limit. Draw from the standard normal distribution."""
+    """The average of your answers is right, but they vary less from seed to seed than the answers from normal draws.
+    That happens if the entries have mean 0 and variance 1, but are spread evenly over an interval, from -sqrt(3) to
+    sqrt(3). Normal draws have no limit. Draw from the standard normal distribution."""
     side = np.sqrt(3)
     q, k = rng.uniform(-side, side, (n_samples, d_k)), rng.uniform(-side, side, (n_samples, d_k))
     return (q * k).sum(axis=-1).var()
@@ -59,35 +61,34 @@ def uniform_with_variance_1(d_k, n_samples, rng):
 
 @wrong
 def tosses_of_a_coin(d_k, n_samples, rng):
-    """Your entries are only -1 and 1, like tosses of a coin. Their variance is 1, as it should be. But your answers
-    scatter less than with normal draws. Which method of `rng` draws normal numbers?"""
+    """The average of your answers is right, but they scatter far less than with normal draws. That happens if the
+    entries are only -1 and 1, like tosses of a coin. Which method of `rng` draws normal numbers?"""
     q, k = (rng.choice([-1.0, 1.0], size=(n_samples, d_k)) for _ in range(2))
     return (q * k).sum(axis=-1).var()
 
 
 @wrong
 def one_key_for_all(d_k, n_samples, rng):
-    """All your pairs share a vector: the same key for all queries, or the same query for all keys. The variance then
-    depends on that vector's norm, so your answer jumps if another vector is drawn. Every pair needs its own query and
-    its own key: how many different queries and keys are in your scores?"""
+    """Your answers scatter as if all your pairs shared a vector: the same key for all queries, or the same query for
+    all keys. The variance then depends on that vector's norm, so your answer jumps if another vector is drawn. Every
+    pair needs its own query and its own key: how many different queries and keys are in your scores?"""
     q, k = rng.standard_normal((n_samples, d_k)), rng.standard_normal(d_k)
     return (q * k).sum(axis=-1).var()
 
 
 @wrong
 def one_number_for_each_key(d_k, n_samples, rng):
-    """Each of your keys is one random number, used for all of its entries, so all keys are on the same line. The
-    average of your answers is d_k, but they vary more than they should. What shape should all the keys together
-    have?"""
+    """The average of your answers is d_k, but they vary more than they should, as if each key were one random number,
+    used for all of its entries. Then all keys are on the same line. What shape should all the keys together have?"""
     q, k = rng.standard_normal((n_samples, d_k)), rng.standard_normal((n_samples, 1))
     return (q * k).sum(axis=-1).var()
 
 
 @wrong
 def one_query_for_all(d_k, n_samples, rng):
-    """All your pairs share a vector: the same key for all queries, or the same query for all keys. The variance then
-    depends on that vector's norm, so your answer jumps if another vector is drawn. Every pair needs its own query and
-    its own key: how many different queries and keys are in your scores?"""
+    """Your answers scatter as if all your pairs shared a vector: the same key for all queries, or the same query for
+    all keys. The variance then depends on that vector's norm, so your answer jumps if another vector is drawn. Every
+    pair needs its own query and its own key: how many different queries and keys are in your scores?"""
     q, k = rng.standard_normal(d_k), rng.standard_normal((n_samples, d_k))
     return (q * k).sum(axis=-1).var()
 
@@ -172,8 +173,8 @@ def squares_never_divided(d_k, n_samples, rng):
 
 @wrong
 def mean_distance(d_k, n_samples, rng):
-    """You return the mean distance of the scores from their mean. The variance is the mean of the squared distances, so
-    that large distances count more. Does your code square them, and does a root undo it?"""
+    """Your answer is the mean distance of the scores from their mean, or from 0. The variance is the mean of the
+    squared distances, so that large distances count more. Does your code square them, and does a root undo it?"""
     q, k = _pairs(d_k, n_samples, rng)
     scores = (q * k).sum(axis=-1)
     return np.abs(scores - scores.mean()).mean()
@@ -207,16 +208,16 @@ def mean_of_the_scores(d_k, n_samples, rng):
 
 @wrong
 def a_generator_of_its_own(d_k, n_samples, rng):
-    """Your answer is the same for every generator: your random numbers come from another generator, which restarts at
-    each call. So repeating the experiment gives nothing new. Draw from `rng`."""
+    """Your answer is the same for every generator, so repeating the experiment gives nothing new. Do your random
+    numbers come from another generator, which restarts at each call? Draw from `rng`."""
     q, k = _pairs(d_k, n_samples, np.random.default_rng(0))
     return (q * k).sum(axis=-1).var()
 
 
 @wrong
 def a_generator_seeded_with_42(d_k, n_samples, rng):
-    """Your answer is the same for every generator: your random numbers come from another generator, which restarts at
-    each call. So repeating the experiment gives nothing new. Draw from `rng`."""
+    """Your answer is the same for every generator, so repeating the experiment gives nothing new. Do your random
+    numbers come from another generator, which restarts at each call? Draw from `rng`."""
     q, k = _pairs(d_k, n_samples, np.random.default_rng(42))
     return (q * k).sum(axis=-1).var()
 
@@ -265,17 +266,16 @@ def all_the_scores(d_k, n_samples, rng):
 
 @wrong
 def always_a_hundred_pairs(d_k, n_samples, rng):
-    """Your answer uses 100 pairs, whatever n_samples is. Ten times as many pairs should make the measurement more
-    exact. But, for example, your answers for 1000 vary from seed to seed as much as your answers for 100. Where does
-    your code use n_samples?"""
+    """Your answers are as exact as with about 100 pairs, even if n_samples is 1000. For example, your answers for 1000
+    vary from seed to seed at least twice as much as they should. Where does your code use n_samples?"""
     q, k = _pairs(d_k, 100, rng)
     return (q * k).sum(axis=-1).var()
 
 
 @wrong
 def spread_of_the_sizes(d_k, n_samples, rng):
-    """You compute the variance of the scores without their signs. Dropping the signs makes the spread smaller: -2 and
-    2, for example, count as equal, although they are 4 apart."""
+    """Your answer is the variance of the scores without their signs. Dropping the signs makes the spread smaller: -2
+    and 2, for example, count as equal, although they are 4 apart."""
     q, k = _pairs(d_k, n_samples, rng)
     return np.abs((q * k).sum(axis=-1)).var()
 
