@@ -95,9 +95,9 @@ def one_query_for_all(d_k, n_samples, rng):
 
 @wrong
 def every_query_with_every_key(d_k, n_samples, rng):
-    """You let every query meet every key, which gives n_samples * n_samples scores instead of n_samples. They are not
-    independent, because a query of large norm makes its whole row large. For many samples, the matrix fills the memory.
-    Combine query i only with key i."""
+    """The average of your answers is d_k, but for long vectors they vary less than half as much as the variance of
+    n_samples scores. So they measure something else: the scores of all queries with all keys, for example, or the
+    variance of the single products, times d_k. Make one score of each pair, then take the variance of these scores."""
     q, k = _pairs(d_k, n_samples, rng)
     if n_samples > 3000:  # raises the error of the memory limit, without filling this machine's memory
         raise MemoryError("Unable to allocate an array with shape (n_samples, n_samples)")
@@ -115,8 +115,8 @@ def products_never_added(d_k, n_samples, rng):
 
 @wrong
 def products_averaged(d_k, n_samples, rng):
-    """Your answer is the right one divided by d_k * d_k, as if each score were d_k times too small. So it is near
-    1/d_k. A score is the sum of its products: do you take their mean, or divide by d_k somewhere?"""
+    """Your answer is near 1/d_k, as if each score were d_k times too small. A score is the sum of its products: do you
+    take their mean, or divide by d_k somewhere?"""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).mean(axis=-1).var()
 
@@ -141,17 +141,17 @@ def scaled_already(d_k, n_samples, rng):
 
 @wrong
 def sums_over_the_pairs(d_k, n_samples, rng):
-    """You added up the products over the pairs, so d_k sums are left instead of n_samples. Each of these sums has a
-    variance of n_samples. Each pair should have one score. Which axis of the products counts the pairs, and which counts the
-    entries of a vector?"""
+    """Your answer is near n_samples instead of d_k, and 0 if d_k is 1, as if there were d_k scores, each with n_samples
+    products. Each of the n_samples pairs should have one score, the sum of d_k products. Which axis of the products
+    counts the pairs, and which counts the entries of a vector?"""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).sum(axis=0).var()
 
 
 @wrong
 def one_variance_for_each_entry(d_k, n_samples, rng):
-    """You return d_k numbers: the variance of each product by itself, before you add up the products of a pair. First
-    make one score of each pair. Then take the variance of all the scores."""
+    """You return d_k numbers, one for each entry of a vector. First make one score of each pair, by adding up its
+    products. Then take the variance of all the scores: that is a single number."""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).var(axis=0)
 
@@ -165,8 +165,9 @@ def the_theory_alone(d_k, n_samples, rng):
 
 @wrong
 def squares_never_divided(d_k, n_samples, rng):
-    """Your answer is the sum of the squared distances of the scores from their mean. So twice as many samples give an
-    answer about twice as large. By what do you divide to get the mean of the squares?"""
+    """Your answer is about n_samples times too large, as if the squared distances of the scores from their mean were
+    added up. So twice as many samples give an answer about twice as large. By what do you divide to get the mean of the
+    squares?"""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).sum(axis=-1).var() * n_samples
 
@@ -191,8 +192,8 @@ def a_single_score_is_left(d_k, n_samples, rng):
 
 @wrong
 def mean_of_squares_subtracted(d_k, n_samples, rng):
-    """Your answer is minus the variance, but a variance is never negative. The mean of the squares is at least the
-    square of the mean, and a distance times itself is never negative. Where does your minus come from?"""
+    """Your answer is about minus the variance, but a variance is never negative. The mean of the squares is at least
+    the square of the mean, and a distance times itself is never negative. Where does your minus come from?"""
     q, k = _pairs(d_k, n_samples, rng)
     scores = (q * k).sum(axis=-1)
     return scores.mean() ** 2 - (scores**2).mean()
@@ -200,8 +201,8 @@ def mean_of_squares_subtracted(d_k, n_samples, rng):
 
 @wrong
 def mean_of_the_scores(d_k, n_samples, rng):
-    """You return the mean of the scores. The mean is near 0 for every d_k, because scores above and below zero cancel.
-    Which number says how far the scores are from their mean?"""
+    """Your answer is near 0 for every d_k, like the mean of the scores: scores above and below zero cancel. Which
+    number says how far the scores are from their mean?"""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).sum(axis=-1).mean()
 
@@ -258,8 +259,8 @@ def vectors_of_length_1(d_k, n_samples, rng):
 
 @wrong
 def all_the_scores(d_k, n_samples, rng):
-    """You return the n_samples scores themselves. You need them for the next step: return one number that says how far
-    they spread."""
+    """You return n_samples numbers, one for each pair. If these are the scores, they are needed for the next step:
+    return one number that says how far the scores spread."""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).sum(axis=-1)
 

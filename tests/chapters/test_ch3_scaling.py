@@ -201,6 +201,20 @@ class TestScoreVariance:
                     f"For d_k = {d_k} and {samples} samples, the answers from {count} generators have a standard deviation "
                     f"of {found:.3g}; with {samples} independent pairs of normal draws it would be about {right:.3g}. {look}"
                 )
+            # The average has a standard deviation of at most 0.015 here. A divisor that depends on d_k shows at d_k = 16.
+            level, slack = drawn[-1].mean() / d_k, 1 / samples + 7 * np.sqrt(relative_variance(d_k, samples) / count)
+            if not abs(level - 1) <= slack:
+                raise CheckFailed(
+                    f"For d_k = {d_k} and {samples} samples, the average of the answers from {count} generators is "
+                    f"{level * d_k:.3g}; it should be about {d_k}."
+                )
+        # Rounding to six decimals is accepted, and makes a few answers equal.
+        different = len(np.unique(drawn[0]))
+        if different < 0.95 * len(drawn[0]) or np.array_equal(drawn[0], drawn[0].round(5)):
+            raise CheckFailed(
+                f"For d_k = 1 and {SAMPLES} samples, the answers from {len(drawn[0])} generators have {different} different values, "
+                f"such as {drawn[0][0]:.8g}. Are they rounded, or does `rng` only choose one of a few generators?"
+            )
         # If each pair shares a vector with the next pair, the logarithms of the answers vary one and a half times as much at
         # d_k = 1. For a right function, the logarithm of this ratio has a mean of -0.04 and a standard deviation of 0.057
         # for 700 answers, and of 0.028 for 3000. So about one right function in 200 needs more answers.
@@ -240,6 +254,11 @@ class TestScoreVariance:
             )
         for seed in (0, 1, 42):
             assert_within(student.score_variance(1, 20_000, Rng(seed)), low=0.85, high=1.15)
+        # The most pairs: 30 answers vary by their standard deviation times 0.45 to 2.2, more than six standard deviations.
+        if not is_a_usual_order(student, rng, 1, 20_000):
+            found, right = answers(student, rng, 1, 30, 20_000).std(), np.sqrt(relative_variance(1, 20_000))
+            call = "the standard deviation of 30 answers to score_variance(1, 20000, rng)"
+            assert_within(found, low=0.45 * right, high=2.2 * right, call=call)
 
     test_care = pure(points=0.25, after="test_spread")
 

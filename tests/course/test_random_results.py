@@ -27,6 +27,10 @@ WRONG = {
         "p = softmax(logits / (temperature or 1e-9)); p[-1] *= len(p) < 50; return int(rng.choice(len(p), p=p / p.sum()))",
     ),
     "pairs that overlap": ("ch3", VARIANCE, "x = rng.normal(size=(n_samples + 1, d_k)); return (x[1:] * x[:-1]).sum(axis=1).var()"),
+    "divided by the pairs minus the entries": ("ch3", VARIANCE, f"{PAIRS}; return s.var(ddof=d_k if d_k < n_samples else 0)"),
+    "rounded": ("ch3", VARIANCE, f"{PAIRS}; return round(s.var(), 2)"),
+    "a thousand seeds": ("ch3", VARIANCE, f"rng = np.random.default_rng(rng.integers(1000)); {PAIRS}; return s.var()"),
+    "a thousand pairs": ("ch3", VARIANCE, f"n_samples = min(n_samples, 1000); {PAIRS}; return s.var()"),
     "first step only": ("ch8", GENERATE, STEPS.format("1.1 * temperature if i else temperature")),
     "every second step": ("ch8", GENERATE, STEPS.format("temperature if i % 2 else min(temperature, 1)")),
 }  # fmt: skip
@@ -41,6 +45,7 @@ NAMED = {  # each in another order of draws than the misconception's own
     "numbers_from_elsewhere": PAIRS.replace("rng", "np.random") + "; return s.var()",
 }
 ODDS = "with probability 0.999, and reject a correct answer with probability 1e-09"
+SPREAD = {"pairs that overlap", "divided by the pairs minus the entries", "rounded", "a thousand seeds"}
 CHECKS = {VARIANCE: "test_centre", SAMPLE: "test_any_logits", GENERATE: "test_drawn_texts"}
 
 
@@ -49,7 +54,7 @@ def test_a_small_bias_is_detected(name):
     """An error of 3 % in scale or 10 % in temperature, and a missing token, fail the check of many results."""
     chapter, signature, body = WRONG[name]
     failed = {c.name for c in verdict_on(chapter, signature, body).checks if c.status != "passed"}
-    assert ("test_spread" if "overlap" in name else CHECKS[signature]) in failed
+    assert ("test_spread" if name in SPREAD else CHECKS[signature]) in failed
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -67,6 +72,7 @@ def test_an_unusual_order_of_draws_is_right():
     body = PAIRS.replace("standard_normal((n_samples, d_k))", "standard_normal((d_k, n_samples)).T[::-1]")
     own = f"rng.random(3); {body}; return s.var()"
     assert verdict_on("ch3", VARIANCE, own).status == "passed"
+    assert verdict_on("ch3", VARIANCE, f"{PAIRS}; return round(s.var(), 6)").status == "passed"
     one_by_one = (
         "s = [sum(rng.normal() * rng.normal() for _ in range(d_k)) for _ in range(n_samples)]; return np.var(s)"
     )
