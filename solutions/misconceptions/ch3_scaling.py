@@ -1099,11 +1099,9 @@ def eps_relative_to_x(f, x, eps=1e-5):
 
 @wrong
 def moves_a_copy(f, x, eps=1e-5):
-    """Your slopes are 0 if x is not contiguous in memory, like a transpose. For such an array, `x.ravel()` and
-    `x.reshape(-1)` return a copy, and what you change in a copy does not change x. Does your f get an array in which the
-    entry has moved?"""
-    x = x.copy() if x.flags.c_contiguous else x.copy(order="F") if x.flags.f_contiguous else x
-    flat = x.reshape(-1)
+    """Your slopes are 0 if x is not contiguous in memory, like a transpose. For such an array, `x.ravel()` returns a
+    copy, and what you change in a copy does not change x. Does your f get an array in which the entry has moved?"""
+    flat = x.ravel()
     slopes = []
     for i, entry in enumerate(flat.copy()):
         flat[i] = entry + eps
