@@ -95,9 +95,9 @@ def one_query_for_all(d_k, n_samples, rng):
 
 @wrong
 def every_query_with_every_key(d_k, n_samples, rng):
-    """The average of your answers is d_k, but for long vectors they vary less than half as much as the variance of
-    n_samples scores. So they measure something else: the scores of all queries with all keys, for example, or the
-    variance of the single products, times d_k. Make one score of each pair, then take the variance of these scores."""
+    """The average of your answers is d_k, but for d_k = 16 they vary from seed to seed by at most two thirds as much as
+    they should. So you measure something else, such as the scores of all queries with all keys, or the variance of the
+    single products, times d_k. Make one score of each pair, then take the variance of these scores."""
     q, k = _pairs(d_k, n_samples, rng)
     if n_samples > 3000:  # raises the error of the memory limit, without filling this machine's memory
         raise MemoryError("Unable to allocate an array with shape (n_samples, n_samples)")
@@ -216,14 +216,6 @@ def a_generator_of_its_own(d_k, n_samples, rng):
 
 
 @wrong
-def a_generator_seeded_with_42(d_k, n_samples, rng):
-    """Your answer is the same for every generator, so repeating the experiment gives nothing new. Do your random
-    numbers come from another generator, which restarts at each call? Draw from `rng`."""
-    q, k = _pairs(d_k, n_samples, np.random.default_rng(42))
-    return (q * k).sum(axis=-1).var()
-
-
-@wrong
 def numbers_from_elsewhere(d_k, n_samples, rng):
     """Two generators with the same seed give different answers. So some of your random numbers do not come from `rng`:
     functions such as `np.random.randn`, and a generator created without a seed, ignore it. Call the methods of `rng`
@@ -267,8 +259,8 @@ def all_the_scores(d_k, n_samples, rng):
 
 @wrong
 def always_a_hundred_pairs(d_k, n_samples, rng):
-    """Your answers are as exact as with about 100 pairs, even if n_samples is 1000. For example, your answers for 1000
-    vary from seed to seed at least twice as much as they should. Where does your code use n_samples?"""
+    """Your answers for many pairs are not exact enough. For example, your answers for 1000 pairs vary from seed to seed
+    at least twice as much as they should, as if they used fewer pairs. Where does your code use n_samples?"""
     q, k = _pairs(d_k, 100, rng)
     return (q * k).sum(axis=-1).var()
 
