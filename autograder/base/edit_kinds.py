@@ -53,6 +53,7 @@ KINDS = {
     "shape": EditKind("the shape", ("shape", "reshape", "[:, None]")),
     "inplace": EditKind("what is changed or returned", ("copy", "copies", "in place", "new array")),
     "default": EditKind("the default value of a parameter, which all calls share", ("default",)),
+    "array": EditKind("whether the value is an array", ("array", "list")),
     "dtype": EditKind("the type of the numbers", ("dtype", "bool", "float", "whole number")),
     "returned": EditKind("what is returned, in which form, and when", ("return",)),
     "expression": EditKind("what is computed there"),

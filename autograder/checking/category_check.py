@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 from collections.abc import Callable, Mapping
@@ -60,7 +61,7 @@ def all_categories(
             except CheckFailed as failure:
                 if not shrinking():
                     raise
-                raise _CategorySearch(spec.takes, compare).smallest(drawn, failure) from None
+                raise _CategorySearch(spec.takes, compare).find(drawn, failure) from None
 
     test_every_kind.__doc__ = title
     return annotate_check(kinds=True)(check(points=points, after=after)(test_every_kind))
@@ -94,8 +95,16 @@ class _CategorySearch:
         self._calls = 0
         self._usual: frozenset[str] = frozenset()
         self._ordinary: Mapping[str, Any] = {}  # an input on which the result is right
+        self._failed: dict[str, Mapping[str, Any]] = {}  # maps each example to the input on which it failed
 
-    def smallest(self, drawn: DrawnInput, first: CheckFailed) -> CheckFailed:
+    def find(self, drawn: DrawnInput, first: CheckFailed) -> CheckFailed:
+        """Return the failure to report, and make its test call the latest one, because the judge examines the latest call."""
+        found = self._smallest(drawn, first)
+        with contextlib.suppress(CheckFailed):
+            self.compare(self._failed.get(found.example, drawn.values))
+        return found
+
+    def _smallest(self, drawn: DrawnInput, first: CheckFailed) -> CheckFailed:
         """Return the failure on the smallest input of one category, or ``first`` if no category by itself causes a failure.
 
         The message begins with the category only if further calls confirm that the category is the cause.
@@ -224,6 +233,7 @@ class _CategorySearch:
         try:
             self.compare(drawn.values)
         except CheckFailed as failure:
+            self._failed[failure.example] = drawn.values
             return failure
         return None
 

@@ -226,8 +226,8 @@ class StudentProxy(Outcomes):
                 raise CheckFailed(why, self._conversation.described(call), kind="error")
             if call.memory_mb is not None and error.type.endswith("MemoryError"):
                 raise CheckFailed(
-                    f"{call.function} takes more than the {call.memory_mb} MiB that it may use for this call. It seems to keep as "
-                    "many numbers at a time as the product of two sizes of its inputs. Store fewer numbers at once: change the order of the steps, or finish one part before you begin the next.",
+                    f"{call.function} takes more than the {call.memory_mb} MiB that it may use for this call. Store fewer numbers at "
+                    "once: change the order of the steps, or finish one part before you begin the next.",
                     self._conversation.described(call),
                     kind="memory",
                 )

@@ -99,8 +99,10 @@ class Scorer:
                 status = "error"
             if failure.kind != "changed" and conversation.latest is not None and conversation.latest[1].changed:
                 # The changed input may be the reason why the check failed.
-                changed, also = conversation.changed_failure(*conversation.latest).reason, "The result is wrong, too."
-                reason = sanitize(f"{changed} {reason if status == 'error' else f'{also} {reason}'}", MAX_SAID)
+                call, answer = conversation.latest
+                # A probe may call the function again with the changed input, so the result may be wrong for this reason only.
+                also = "The result is wrong, too. " if status != "error" and not call.probe else ""
+                reason = sanitize(f"{conversation.changed_failure(call, answer).reason} {also}{reason}", MAX_SAID)
         message = f"{reason}\n{example}" if example else (reason or f"This check fails: {check.title}.")
         return CheckResult(
             check.name, check.title, status, message, check.visible, check.points, reason=reason, example=example

@@ -50,6 +50,22 @@ def uniform_from_minus_1_to_1(d_k, n_samples, rng):
 
 
 @wrong
+def uniform_around_0_with_width_1(d_k, n_samples, rng):
+    """Your answers are those for entries that are spread evenly over an interval of length 1. Their mean is 0 as it
+    should be, but their variance is one twelfth. Draw from the standard normal distribution, whose variance is 1."""
+    q, k = rng.random((n_samples, d_k)) - 0.5, rng.random((n_samples, d_k)) - 0.5
+    return (q * k).sum(axis=-1).var()
+
+
+@wrong
+def keys_are_shifted_queries(d_k, n_samples, rng):
+    """For long vectors, your answers are those of a right function, but for d_k = 1 they are those of squares, as if
+    each number were multiplied by itself. Are the entries of a query and of its key drawn separately?"""
+    q = rng.standard_normal((n_samples, d_k))
+    return (q * np.roll(q, 1, axis=-1)).sum(axis=-1).var()
+
+
+@wrong
 def uniform_with_variance_1(d_k, n_samples, rng):
     """The average of your answers is right, but they vary less from seed to seed than the answers from normal draws.
     That happens if the entries have mean 0 and variance 1, but are spread evenly over an interval, from -sqrt(3) to
@@ -1106,6 +1122,22 @@ def moves_a_copy(f, x, eps=1e-5):
 
 
 @wrong
+def moves_a_reshaped_copy(f, x, eps=1e-5):
+    """Your slopes are 0 if x is not contiguous in memory, like a transpose. For such an array, `x.reshape(-1)` returns a
+    copy, and what you change in a copy does not change x. Does your f get an array in which the entry has moved?"""
+    flat = x.reshape(-1)
+    slopes = []
+    for i, entry in enumerate(flat.copy()):
+        flat[i] = entry + eps
+        high = f(x)
+        flat[i] = entry - eps
+        low = f(x)
+        flat[i] = entry
+        slopes.append((high - low) / (2 * eps))
+    return np.reshape(slopes, x.shape)
+
+
+@wrong
 def four_points(f, x, eps=1e-5):
     """Your formula uses two points on each side. That formula is more accurate than this task needs: for a cube it has
     no error, while the two-point formula is off by eps squared. Use the simpler formula, with one point on each
@@ -1420,6 +1452,14 @@ def softmaxed_once_more(q, K, V, g):
 def all_slopes_negative(q, K, V, g):
     """Every slope has the wrong sign: moving q along your answer lowers g . output. A gradient should point uphill."""
     return -K.T @ (softmax_jacobian(_weights(q, K)) @ (V @ g)) / np.sqrt(len(q))
+
+
+@wrong
+def g_of_length_1(q, K, V, g):
+    """Your gradient has the right direction, but it does not grow with g: it is that for g divided by its length. A g
+    twice as long should give a gradient twice as long."""
+    length = np.linalg.norm(g)
+    return K.T @ (softmax_jacobian(_weights(q, K)) @ (V @ (g / length if length else g))) / np.sqrt(len(q))
 
 
 @wrong

@@ -1263,6 +1263,31 @@ def equal_tokens_in_one_place(weights, query_tokens, key_tokens, ax=None):
 
 
 @wrong
+def equal_tokens_in_the_last_place(weights, query_tokens, key_tokens, ax=None):
+    """Equal tokens have one label in your picture, at the place of the last, so the places of the others have no label.
+    Does a dictionary hold one place for each word? Place a label by the number of its position, not by its word."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    for ticks, tokens in ((ax.set_xticks, key_tokens), (ax.set_yticks, query_tokens)):
+        places = {token: place for place, token in enumerate(tokens)}
+        ticks(list(places.values()), list(places))
+    return ax
+
+
+@wrong
+def labels_one_place_too_far(weights, query_tokens, key_tokens, ax=None):
+    """Each of your labels is one row or column too far: the label of the first is at the second. `imshow` counts rows
+    and columns from 0. At which number does your first label go?"""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    ax.set_xticks(np.arange(len(key_tokens)) + 1, key_tokens)
+    ax.set_yticks(np.arange(len(query_tokens)) + 1, query_tokens)
+    return ax
+
+
+@wrong
 def no_labels(weights, query_tokens, key_tokens, ax=None):
     """The heatmap is there, but no tokens can be seen at its rows and columns. Without them, nobody can tell who looks
     at whom. Does your code set the labels, or does a later line hide or clear them?"""
@@ -1375,7 +1400,8 @@ def picture_without_its_labels(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def current_axes_for_none(weights, query_tokens, key_tokens, ax=None):
-    """Without `ax`, you draw into the current Axes. These may contain another picture. Make new Axes instead."""
+    """Without `ax`, your picture is in Axes that an earlier picture already uses. Does each call make new Axes in this
+    case? `plt.gca()`, for example, returns the current Axes, which may not be empty."""
     return plot_attention(weights, query_tokens, key_tokens, plt.gca() if ax is None else ax)
 
 

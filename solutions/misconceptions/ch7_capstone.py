@@ -139,6 +139,17 @@ def no_axis_for_the_heads(target, memory, weights, h, memory_lengths):
 
 
 @wrong
+def masks_in_another_order_than_the_heads(target, memory, weights, h, memory_lengths):
+    """In a batch, your cross-attention uses the lengths of other sequences. That happens if all heads of all sequences
+    lie along one axis and the masks along this axis are in another order, for example sequence by sequence in each head.
+    Which mask belongs to head i of sequence b?"""
+    seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
+    real = padding_mask(memory_lengths, memory.shape[1])
+    mixed = np.tile(real, (h, 1, 1)).reshape(len(target), h, 1, -1)
+    return multi_head_attention(seen, memory, **weights["cross"], h=h, mask=mixed)[0]
+
+
+@wrong
 def one_length_for_the_batch(target, memory, weights, h, memory_lengths):
     """You used the length of the first memory for the whole batch. Every sequence has its own length: memory_lengths[b]
     belongs to memory[b]."""
@@ -743,7 +754,7 @@ def key_rows_from_row_n(n, d_model):
 
 @wrong
 def looks_two_back(n, d_model):
-    """Your head looks two steps back: row 2 of the output is token 0. It should look one step back."""
+    """Your head looks two steps back: row 2 of the output is the token of position 0. It should look one step back."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-2)

@@ -197,6 +197,8 @@ class TestScoreVariance:
                 if found < 1e-9 * right:
                     found = 0.0  # instead of rounding errors
                     look = "So they are all equal. Do all your numbers come from the given `rng`, and do you return the variance unrounded?"
+                    if not drawn[-1].any():
+                        look = "They are all 0. Does every pair have a score of its own?"
                 raise CheckFailed(
                     f"For d_k = {d_k} and {samples} samples, the answers from {count} generators have a standard deviation "
                     f"of {found:.3g}; with {samples} independent pairs of normal draws it would be about {right:.3g}. {look}"

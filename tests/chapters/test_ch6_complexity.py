@@ -19,6 +19,7 @@ from inputs import (
 )
 
 from autograder.checking import (
+    CheckFailed,
     InputCategory,
     all_categories,
     among,
@@ -664,6 +665,11 @@ class TestDecodeStep:
             q, k, v, cache_K = arrays_of([142, 1], [key, 1], [5, 1], [[0, 1], [0, 2]])
             agrees.decode_step(q, k, v, cache_K, np.array([[1.0, 2.0], [3.0, -4.0]]))
 
+    @check(visible=True, after=("test_longer_cache", "test_first_step"))
+    def test_two_continuations(self, student):
+        """two texts with the same beginning: both continue from the caches of its last step"""
+        assert_continues(student, step_inputs(70, 1, 2, 3))
+
     @check(points=0.5, after="test_longer_cache")
     def test_any_sizes(self, agrees, rng):
         """caches of several lengths, the same sizes twice, and a score of a thousand"""
@@ -689,6 +695,8 @@ class TestDecodeStep:
     @check(points=0.75, after=("test_longer_cache", "test_first_step"))
     def test_step_by_step(self, student, reference, rng):
         """alternating between two texts, each step with the caches from that text's previous step"""
+        for t in (0, 1, 5):
+            assert_continues(student, step_inputs(int(rng.integers(1 << 30)), t, 2, 3))
         empty = np.zeros((0, 3)), np.zeros((0, 4))
         caches, their_caches = [empty, empty], [empty, empty]
         for step in range(8):
@@ -700,6 +708,32 @@ class TestDecodeStep:
             caches[text] = tuple(np.asarray(cache) for cache in found[1:])
 
     test_care = pure(points=0.5, after="test_small_example")
+
+
+CONTINUED = """
+import copy
+import numpy as np
+
+def probe(decode_step, q, k, v, cache_K, cache_V):
+    _, *caches = decode_step(q, k, v, cache_K, cache_V)
+    first = decode_step(q, k, v, *caches)
+    before = copy.deepcopy(first)
+    decode_step(q, k + 1, v + 1, *caches)
+    return all(map(np.array_equal, before, first))
+"""
+
+
+def assert_continues(student, inputs):
+    """Assert that two steps with the same caches do not change each other's results."""
+    if not student.measure(CONTINUED, "decode_step", *inputs.values()):
+        raise CheckFailed(
+            "Two texts with the same beginning continue from the same caches, with different positions. The step of the second "
+            "text changes what the step of the first text returned. Does each call return arrays that share no memory with the "
+            "results of other calls?",
+            "_, *caches = decode_step(q, k, v, cache_K, cache_V)\n"
+            "first = decode_step(q, k, v, *caches)\n"
+            "second = decode_step(q, k + 1, v + 1, *caches)  # changes first",
+        )
 
 
 def step_inputs(seed, t, d_k, d_v):

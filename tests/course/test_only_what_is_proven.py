@@ -120,6 +120,17 @@ return next((token for token in range(len(p)) if number < p[token]), len(p) - 1)
     assert message.startswith("In 30 calls of ")
 
 
+def test_a_changed_input_may_be_the_only_reason_for_wrong_draws():
+    """A probe calls the function again with the changed array. So nothing says that the results are wrong, too."""
+    body = "np.divide(logits, temperature, out=logits)\nreturn int(rng.choice(len(logits), p=softmax(logits)))"
+    if_cold = "if temperature == 0:\n    return int(np.argmax(logits))\n"
+    verdict = verdict_on("ch8", "sample_next(logits, temperature, rng)", if_cold + body)
+    [reason] = [c.reason for c in verdict.checks if c.name == "test_the_example"]
+    assert reason.startswith("sample_next changes its input `logits`.")
+    assert "too low" in reason
+    assert ", too" not in reason
+
+
 @pytest.mark.parametrize(("chapter", "signature", "body", "heading"), LIMITS)
 def test_the_heading_gives_the_limit_of_the_code(chapter, signature, body, heading):
     """The heading names the smallest length that fails, although the drawn axes are much longer."""
@@ -152,16 +163,37 @@ def linear_attention(Q, K, V, feature_map):
 """
 
 
+# This function stores its results under the query and the keys alone.
+STORED = """
+_known = {}
+
+def hard_lookup(q, K, V):
+    key = q.tobytes(), K.tobytes(), V.shape
+    if key not in _known:
+        _known[key] = V[np.argmax(K @ q)].copy()
+    return _known[key].copy()
+"""
+
+
+def failed_checks(folder, chapter, exercise, code):
+    """Return the failed checks of an exercise with the solution ``code``, graded in a sandbox."""
+    course = load_course(ROOT)
+    solved = solved_notebook(course, chapter, {**reference_code(course, chapter), exercise: code.strip()})
+    [verdict] = grade_notebooks(course, [Job(write_notebook(folder / "a.ipynb", solved), chapter=chapter)])
+    failed = [c for c in verdict.exercise(exercise).checks if c.status not in {"passed", "not_tried"}]
+    assert failed
+    return failed
+
+
+def test_data_from_an_earlier_call_is_told_with_the_case_that_shows_it(tmp_path):
+    """The shown call gives the right result in a new process, and the message says so. The search for other cases does not hide this."""
+    of_kinds, of_purity = failed_checks(tmp_path, "ch1_weighted_averaging", "hard_lookup", STORED)
+    assert of_kinds.reason.startswith("hard_lookup keeps data from one call to the next: this call returns the right")
+    assert of_purity.reason.startswith("hard_lookup keeps data from one call to the next, as the check")
+
+
 def test_a_lack_of_memory_is_not_told_as_data_from_earlier_calls(tmp_path):
     """In a new process, a call with a memory limit may need less. So it says nothing about earlier calls."""
-    course, chapter = load_course(ROOT), "ch6_complexity"
-    code = {**reference_code(course, chapter), "linear_attention": ALL_ROWS.strip()}
-    path = write_notebook(tmp_path / "a.ipynb", solved_notebook(course, chapter, code))
-    [verdict] = grade_notebooks(course, [Job(path, chapter=chapter)])
-    failed = [
-        check for check in verdict.exercise("linear_attention").checks if check.status not in {"passed", "not_tried"}
-    ]
-    assert failed
-    for check in failed:
+    for check in failed_checks(tmp_path, "ch6_complexity", "linear_attention", ALL_ROWS):
         assert "memory" in check.reason or "MiB" in check.reason
         assert "keeps data" not in check.reason

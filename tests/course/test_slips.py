@@ -37,8 +37,21 @@ TWO = [
     ("ch2", "attention_scores(Q, K)", "return Q @ K.T / np.sqrt(K.shape[-1])"),
     ("ch3", "numerical_gradient(f, x, eps=1e-5)", EPS.format("(f(x + e) - f(x - e)) / h")),
 ]
+IN_SPARE_ROOM = """
+def with_row(cache, row):
+    room = cache.base
+    if room is None or len(room) == len(cache):
+        room = np.empty((len(cache) + 9, len(row)))
+        room[: len(cache)] = cache
+    room[len(cache)] = row
+    return room[: len(cache) + 1]
+
+K, V = with_row(cache_K, k), with_row(cache_V, v)
+return softmax(K @ q / np.sqrt(len(q))) @ V, K, V
+"""
 RARE = [  # answers that are wrong only for few inputs, by people who had not read the checks
     ("ch0", "pairwise_dot(X, Y)", "return X * Y if X.shape[1] == 1 and X.shape == Y.shape else X @ Y.T"),
+    ("ch6", "decode_step(q, k, v, cache_K, cache_V)", IN_SPARE_ROOM),
     ("ch5", "merge_heads(O)", "return np.swapaxes(O, -2, -3).reshape((*O.shape[:-3], O.shape[-2], -1), order='A')"),
 ]
 

@@ -132,6 +132,7 @@ class MeasuredExercise:
         self._answers: dict[int, list[Answer]] = {}
         self._answered_by: dict[Callable[..., Any], dict[Any, Answer]] = {}  # each mistake's answers to planned calls
         self._survivors: list[Mutant] = []
+        self._outcomes: list[tuple[Misconception, ExerciseVerdict]] = []
         self._rows_count = False  # whether any check compares the order of a table's rows
         self._slips: list[Mutant] = []  # mutants of the reference that a visible check kills
 
@@ -168,6 +169,7 @@ class MeasuredExercise:
         claims: dict[str, str] = {}
         for misconception in wrong:
             verdict = self._grade(self._with(misconception.function), self._patience, misconception.function)
+            self._outcomes.append((misconception, verdict))
             if self._told_well_done(misconception.function):
                 missed_by_visible[misconception.name] = reasons.get(misconception.name, "")
             if verdict.score >= verdict.max_score:
@@ -326,9 +328,12 @@ class MeasuredExercise:
             total += 1
             for check in killed:
                 killers[check] += 1
-        for misconception in self.checks.misconceptions.get(self.spec.name, ()):
+        for misconception, verdict in self._outcomes:
+            status = {check.name: check.status for check in verdict.checks}
+            not_tried = [c for c in self.spec.checks if status[c.name] == "not_tried"]
             subject = self._subject(self._with(misconception.function), _SECONDS, misconception.function)
-            for check in _failing(self._wordless, self.spec, subject.open()):
+            rest = _failing(self._wordless, dataclasses.replace(self.spec, checks=tuple(not_tried)), subject.open())
+            for check in rest | {name for name, outcome in status.items() if outcome not in {"passed", "not_tried"}}:
                 killers[check] += 1
         return dataclasses.replace(
             result,
@@ -386,16 +391,18 @@ class MeasuredExercise:
 
         Planned calls do not count, because every surviving mutant answers them well enough to pass.
         """
-        known, calls = set(self._planned), 0
+        compared: set[Any] = set()  # several draws make some of the same calls
+
+        def is_new(call: Call) -> bool:
+            return call_key(call) not in compared
+
         for number in range(_MORE_DRAWS):
-            if not self._alike_on(number, other):
+            if not self._alike_on(number, other, is_new):
                 return 0
-            keys = {call_key(call) for call in self._further_questions(number)}
-            calls += len(keys - known)
-            known |= keys
-            if calls >= _ENOUGH_EQUAL:
+            compared |= {call_key(call) for call in self._further_questions(number)}
+            if len(compared - self._planned) >= _ENOUGH_EQUAL:
                 break
-        return calls
+        return len(compared - self._planned)
 
     def _alike_on(self, number: int, other: Mapping[str, Any], affects: Callable[[Call], bool] | None = None) -> bool:
         plan = self._further_questions(number)

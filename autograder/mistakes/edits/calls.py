@@ -235,8 +235,13 @@ def other_range(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 @operator
 def shift_before_exp(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Subtract the maximum before ``exp``, either of the whole array or along an axis."""
-    if call_of(node)[0] != "exp" or not isinstance(node, ast.Call) or len(node.args) != 1:
+    """Subtract the maximum before ``exp``, either of the whole array or along an axis, also in place of a limit."""
+    name, method = call_of(node)
+    if name in {"clip", "minimum"} and isinstance(node, ast.Call) and (method or node.args):
+        what = node.func.value if method and isinstance(node.func, ast.Attribute) else node.args[0]
+        top = scope.np("max", what, axis=numeral(-1), keepdims=_TRUE)
+        yield Change(ast.BinOp(what, ast.Sub(), top), "shift", 1.2)
+    if name != "exp" or not isinstance(node, ast.Call) or len(node.args) != 1:
         return
     [inside] = node.args
     base = inside.left if isinstance(inside, ast.BinOp) and isinstance(inside.op, ast.Sub) else None
@@ -259,6 +264,8 @@ def missing_call(node: ast.expr, scope: Scope) -> Iterator[Change]:
     yield Change(scope.np("swapaxes", node, numeral(-1), numeral(-2)), "transpose", 1.2)
     yield Change(ast.Attribute(node, "T", ast.Load()), "transpose", 1.3)
     if isinstance(node, ast.Name) and node.id in scope.variables:
+        if node.id in scope.parameters:
+            yield Change(scope.np("asarray", node), "array", 1.2)
         yield Change(scope.np("copy", node), "inplace", 1.2)
     for reduction in ("sum", "mean", "max"):
         yield Change(scope.np(reduction, node), "missing", 1.6)

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
 
-from autograder.mistakes.edits.operators import Scope
+from autograder.mistakes.edits.operators import Scope, call_of
 from autograder.mistakes.edits.source_text import Edit, Text
 
 __all__ = ["lines_before", "statement_edits", "statement_mutations"]
@@ -223,9 +223,12 @@ def _copied_first(function: Function, text: Text) -> Iterator[Edit]:
         return
     indent = " " * body[0].col_offset
     for node in ast.walk(function):
-        if not isinstance(node, ast.Assign | ast.AugAssign):
+        if not isinstance(node, ast.Assign | ast.AugAssign | ast.Call):
             continue
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        if isinstance(node, ast.Call):
+            targets = _changed_by(node)
+        else:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         for target in (part for one in targets for part in (one.elts if isinstance(one, ast.Tuple) else [one])):
             base = target
             while isinstance(base, ast.Subscript | ast.Attribute):
@@ -234,6 +237,23 @@ def _copied_first(function: Function, text: Text) -> Iterator[Edit]:
             if isinstance(base, ast.Name) and base.id in parameters and not bare:
                 copy = f"{base.id} = {base.id}.copy()\n{indent}"
                 yield Edit(where[0], where[0], copy, text.line(node), "inplace", 1.0)
+
+
+# Methods that change their object, and functions that change their first argument.
+_CHANGE_OBJECT = frozenset({
+    "add", "append", "clear", "discard", "extend", "fill", "insert", "partition", "pop", "put", "remove", "resize", "reverse",
+    "setdefault", "sort", "update",
+})  # fmt: skip
+_CHANGE_ARGUMENT = frozenset({"at", "copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask", "shuffle"})
+
+
+def _changed_by(call: ast.Call) -> list[ast.expr]:
+    """Return the values that a call changes, judging by its name and its keyword ``out``."""
+    name, is_method = call_of(call)
+    changed = [keyword.value for keyword in call.keywords if keyword.arg == "out"]
+    if is_method and name in _CHANGE_OBJECT and isinstance(call.func, ast.Attribute):
+        changed.append(call.func.value)
+    return changed + (call.args[:1] if name in _CHANGE_ARGUMENT else [])
 
 
 def _new_defaults(function: Function, text: Text) -> Iterator[Edit]:
