@@ -904,6 +904,13 @@ def width_of_a_head_from_d_model_and_infinity(X, weights, h):
 
 
 @wrong
+def width_of_a_head_from_d_model_as_a_factor(X, weights, h):
+    """You divide the scores by the root of d_model // h. The width of a head's queries need not be that. Take it from
+    the queries themselves, or from W_Q."""
+    return own_attention(X, weights, h, root=lambda X, _W, h: 1 / (1.0 / (X.shape[-1] // h) ** 0.5))
+
+
+@wrong
 def exact_share_of_d_model(X, weights, h):
     """You divide the scores by the root of d_model / h. The width of a head's queries need not be that. Take it from
     the queries themselves, or from W_Q."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import product
 from math import inf
 
 from autograder.mistakes.edits.operators import Change, Scope, call_of, name_of, numeral, operator
@@ -231,6 +232,24 @@ def other_range(node: ast.expr, _scope: Scope) -> Iterator[Change]:
             yield Change(_with(node, args=[ast.BinOp(start, op, one), end, *step]), "range", 1.0)
             yield Change(_with(node, args=[start, ast.BinOp(end, op, one), *step]), "range", 1.0)
         yield Change(_with(node, args=[end, *step]), "range", 1.1)
+
+
+@operator
+def other_size(node: ast.expr, scope: Scope) -> Iterator[Change]:
+    """Take a size of a new array or of a range from the shape of another parameter."""
+    if call_of(node)[0] not in _TAKE_SIZES or not isinstance(node, ast.Call) or not node.args:
+        return
+    first, *rest = node.args
+    sizes = first.elts if isinstance(first, ast.Tuple) else [first]
+    for i, name, place in product(range(len(sizes)), scope.parameters, (-2, -1)):
+        if isinstance(sizes[i], ast.Name):
+            shape = ast.Attribute(ast.Name(name, ast.Load()), "shape", ast.Load())
+            others = [*sizes[:i], ast.Subscript(shape, numeral(place), ast.Load()), *sizes[i + 1 :]]
+            new = ast.Tuple(others, ast.Load()) if isinstance(first, ast.Tuple) else others[0]
+            yield Change(_with(node, args=[new, *rest]), "shape", 1.3)
+
+
+_TAKE_SIZES = frozenset({"zeros", "ones", "empty", "full", "eye", "tri", "arange", "range"})
 
 
 @operator

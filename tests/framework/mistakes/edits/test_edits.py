@@ -82,6 +82,8 @@ PLACES = [  # the wrong body, the body after one edit, the line of the edit, and
     ("np.fill_diagonal(x, y)\n    return x", "x = x.copy()\n    np.fill_diagonal(x, y)\n    return x", 2, "inplace"),
     ("x.sort()\n    return x[y]", "x = x.copy()\n    x.sort()\n    return x[y]", 2, "inplace"),
     ("return x[None, :]", "return np.asarray(x)[None, :]", 2, "array"),
+    ("n = len(x)\n    return np.zeros((n, n))", "n = len(x)\n    return np.zeros((n, y.shape[-2]))", 3, "shape"),
+    ("n = len(x)\n    return np.arange(n)", "n = len(x)\n    return np.arange(y.shape[-1])", 3, "shape"),
     ("return np.exp(np.clip(x, -9, y))", "return np.exp(x - np.max(x, axis=-1, keepdims=True))", 2, "shift"),
     ("return np.exp(x.clip(-9, y))", "return np.exp(x - np.max(x, axis=-1, keepdims=True))", 2, "shift"),
     ("if x not in y:\n        z = x\n    return z", "if True:\n        z = x\n    return z", 2, "condition"),
