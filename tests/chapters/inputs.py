@@ -82,9 +82,39 @@ def identity(names, **sizes):
     return InputCategory.custom(f"{words}: identity", f"an identity matrix for {words}", known, make, sizes=sizes)
 
 
+def large_whole_numbers(one, other):
+    """Return the input category in which two arguments have whole numbers whose products are beyond 2**31, the end of int32."""
+
+    def make(values, rng):
+        drawn = {n: rng.choice([-1, 1], size=values[n].shape) * rng.integers(1e5, 9e5, values[n].shape) for n in names}
+        return {**values, **{n: x.astype(np.float64) for n, x in drawn.items()}}
+
+    def large(values):
+        return all((values[n] == np.rint(values[n])).all() and np.abs(values[n]).min() > 5e4 for n in names)
+
+    names = one, other
+    words = "large whole numbers"
+    return InputCategory.custom(f"{one} and {other}: {words}", f"{words} in {one} and {other}", large, make)
+
+
+def the_same_batch(one, other):
+    """Return the input category in which two arguments are the same array, with a batch axis."""
+
+    def make(values, rng):
+        both = rng.uniform(-3, 3, size=(2, 3, values[one].shape[-1]))
+        return {**values, one: both, other: both}
+
+    def same(values):
+        return values[one] is values[other] and values[one].ndim > 2
+
+    words = "one array with a batch axis"
+    return InputCategory.custom(f"{one} and {other}: {words}", f"{words} for both {one} and {other}", same, make)
+
+
 def of_a_product(one, other, axis):
     """Return the input categories of two arguments whose rows are multiplied along the axis of size ``axis``."""
     return [
+        large_whole_numbers(one, other),
         products_that_cancel(one, other),
         factors_far_apart(one, other),
         factors_far_apart(other, one),
@@ -162,6 +192,26 @@ def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=dict, seen=d
         signs = np.where(np.arange(int(np.prod(rows))) % 2, 1, -1).reshape(rows)
         return move(values, signs * rng.uniform(1000, 8000, size=rows)) if signs.size > 1 else None
 
+    def near(values, level, most):
+        """Return inputs whose scores differ from ``level`` by at most ``most``."""
+        found = move(values, np.zeros(rows_of(values)))  # only the part of the scores that does not come from the level
+        if found is None or scores(values).shape[-1] < 2:
+            return None
+        found = {**found, query: found[query] * (most / max(np.abs(scores(found)).max(), 1e-3))}
+        return move(found, np.full(rows_of(found), level))
+
+    def at_the_end(values, _rng):
+        return near(values, 708.85, 0.1)
+
+    def nearly_equal(values, rng):
+        return near(values, rng.uniform(950, 990), 0.0045)
+
+    def lowest(values, _rng):
+        found = near(values, -9990.0, 1.0)
+        if found is not None and "block_size" in found:  # the last block has fewer keys than the others
+            found["block_size"] = max(1, scores(found).shape[-1] - 1)
+        return found
+
     def cancelling(values, rng):
         Q, K = np.zeros_like(values[query]), values[key].copy()
         if Q.shape[-1] < 2:
@@ -213,6 +263,19 @@ def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=dict, seen=d
         ),
         kind("far below zero", "all scores far below zero", lambda v: scores(v).max() < -746, below),
         kind("beyond exp's range", "all scores above 709", lambda v: scores(v).min() > 710, above),
+        kind(
+            "at the end of exp's range",
+            "scores just below 709, whose exps overflow if they are added up",
+            lambda v: scores(v).min() > 708.72 and scores(v).max() < 709 and scores(v).shape[-1] > 2,
+            at_the_end,
+        ),
+        kind(
+            "large and nearly equal",
+            "scores near 1000 that differ by less than 0.01",
+            lambda v: scores(v).min() > 900 and 0.003 < np.ptp(scores(v), axis=-1).max() < 0.0095,
+            nearly_equal,
+        ),
+        kind("lowest", "all scores near -10 000", lambda v: scores(v).max() < -9980, lowest),
         kind("products that nearly cancel", "scores in which large products nearly cancel", cancel, cancelling),
         kind(
             "rows far apart",
@@ -342,7 +405,9 @@ def masked_score_kinds(scores, move, names=("Q", "K"), **more):
             found = scores(values)  # only the part of the scores that does not come from the level
             values = {**values, query: values[query] * min(1.0, 2.0 / np.abs(found).max(initial=1.0))}
             rows = found.shape[:-1]
-            return move(values, rng.permuted(np.resize(signs, rows)) * rng.uniform(800, 980, size=rows))
+            # Half of them are close to the limit of 1000, so a constant such as -1000 does not hide a score.
+            low, high = (800, 980) if rng.integers(2) else (993, 997)
+            return move(values, rng.permuted(np.resize(signs, rows)) * rng.uniform(low, high, size=rows))
 
         return make
 
@@ -392,6 +457,22 @@ def large_where_little_counts(scores, names=("Q", "K")):
     return InputCategory.custom(f"V: {words[0]}", words[1], known, make, sizes={"n_q": 1, "n_k": 4})
 
 
+def best_key_last(scores):
+    """Return the input category in which the first query's scores rise from key to key, over more than 300 keys."""
+
+    def make(values, _rng):
+        values = {name: value for name, value in values.items() if name != "mask"}
+        order = scores(values).reshape(-1, values["K"].shape[-2])[0].argsort()
+        return {**values, **{name: values[name][..., order, :].copy() for name in ("K", "V")}}
+
+    def rises(values):
+        first = scores(values).reshape(-1, values["K"].shape[-2])[0]
+        return "mask" not in values and len(first) > 300 and (np.diff(first) >= 0).all() and np.ptp(first) > 1
+
+    words = "more than 300 keys, each with a higher score than the one before"
+    return InputCategory.custom("K: the best key last", words, rises, make, sizes={"n_q": 1, "n_k": 305})
+
+
 def attention_contract(*, scaled=True, **more):
     """Return the contract of attention: Q, K and V with batch axes, and ``more`` arguments. Drawn scores stay within 1e4."""
     divisor = by_root if scaled else lambda _values, _query: 1.0
@@ -408,7 +489,12 @@ def attention_contract(*, scaled=True, **more):
     arrays = {"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}
     return Contract(
         {**{name: array(shape) for name, shape in arrays.items()}, **more},
-        categories=[*categories(scores, moved_scores(divisor)), single, large_where_little_counts(scores)],
+        categories=[
+            *categories(scores, moved_scores(divisor)),
+            single,
+            large_where_little_counts(scores),
+            best_key_last(scores),
+        ],
         sharpen=tamed(scores),
         constrain=constrain(scores),
     )

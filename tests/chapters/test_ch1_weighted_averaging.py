@@ -112,6 +112,9 @@ class TestWeightedAverage:
         """random numbers of rows and columns"""
         weights = (np.abs(parts) + 0.1) / (np.abs(parts) + 0.1).sum()
         agrees.weighted_average(weights, X)
+        # A weight that is almost 1, and weights that are almost equal, with rows so large that the rest counts.
+        agrees.weighted_average(*arrays_of([5e-6, 0.999995], [[9e5, -8e5], [1, 2]]))
+        agrees.weighted_average(*arrays_of([0.500002, 0.499998], [[9e5, 5e5], [-9e5, -5e5]]))
 
     test_every_kind = all_categories(points=0.25, after="test_small_example")
 
@@ -355,6 +358,10 @@ class TestSoftmax:
         agrees.softmax(rows)
         agrees.softmax(rows.T, axis=0)
         agrees.softmax(np.array([[1e300, -1e300, 0.0], [-1e300, -1e5, 1.0]]))
+        agrees.softmax(np.array([1e300, 2.0, -3.0]))
+        agrees.softmax(np.array([708.9, 709.0, 708.8]))  # exp does not overflow, but the sum does
+        agrees.softmax(np.array([1000.0, 1000.009]))
+        agrees.softmax(np.append(0.0, np.full(400, -100.0)))
 
     @check(points=0.25, after="test_each_row")
     def test_small_arrays(self, agrees):
@@ -451,7 +458,8 @@ class TestSoftLookup:
 
     @check(points=0.5, after="test_very_cold")
     def test_colder_still(self, agrees, rng):
-        """scores in the thousands, close together or far apart, at low and high temperatures"""
+        """scores close together or far apart, at low and high temperatures, and large values with a tiny weight"""
+        agrees.soft_lookup(*arrays_of([1], [[16.5], [0]], [[0.5, 1], [9e5, -8e5]]))
         for side in (8.0, -8.0):
             q, K, V = something_to_look_up(rng, 6, 3, 4)
             K += side * q / (q @ q)

@@ -8,6 +8,7 @@ from inputs import (
     attention_contract,
     identity,
     of_a_product,
+    the_same_batch,
 )
 
 from autograder.checking import (
@@ -100,6 +101,11 @@ class TestProjectQKV:
         cases = [((), (3, 4, 5, 6, 7)), ((2,), (3, 4, 5, 6, 7)), ((), (4, 4, 4, 4, 4)), ((4,), (4, 4, 4, 4, 4))]
         for batch, sizes in cases:
             agrees.project_qkv(*sequences(rng, batch, *sizes))
+        # Tiny matrices that differ, and large sequences that differ little, are not the same.
+        tiny = arrays_of([[1e-9], [2e-9]], [[-5e-9], [3e-9]], [[1], [-1]])
+        X, other = arrays_of([[999_990, 999_990]], [[999_993, 999_990]])
+        agrees.project_qkv(X, X, *tiny)
+        agrees.project_qkv(X, other, *[tiny[-1]] * 3)
 
     test_every_kind = all_categories(points=0.25, after="test_small_example")
 
@@ -111,7 +117,7 @@ class TestProjectQKV:
     points=2,
     takes=Contract(
         {"Q": array("... n_q d_k"), "K": array("... n_k d_k")},
-        categories=of_a_product("Q", "K", "d_k"),
+        categories=[*of_a_product("Q", "K", "d_k"), the_same_batch("Q", "K")],
     ),
 )
 class TestAttentionScores:
@@ -160,6 +166,7 @@ class TestAttentionScores:
             K = rng.normal(size=(*batch, n_k, d_k))
             scores = Q @ np.swapaxes(K, -1, -2)
             agrees.attention_scores(Q * largest / scores.flat[np.abs(scores).argmax()], K)
+        agrees.attention_scores(*rng.uniform(1e-3, 3e-3, size=(2, 3, 2)))  # scores of a few millionths
 
     test_every_kind = all_categories(points=0.25, after="test_small_example")
 

@@ -243,7 +243,7 @@ class TestScoreVariance:
                 ) from None
         # One pair more than a block of the usual sizes, and generators whose seeds are often used for others. The bounds
         # are at least six standard deviations away.
-        for samples, count in ((101, 40), (129, 40), (501, 8), (513, 8), (1001, 4), (1025, 4)):
+        for samples, count in ((101, 40), (129, 40), (501, 8), (513, 8), (1001, 4), (1025, 4), (5001, 2), (10_001, 2)):
             found = answers(student, rng, 4, count, samples).mean()
             assert_within(
                 found, low=3.25, high=4.75, call=f"the mean of {count} answers to score_variance(4, {samples}, rng)"
@@ -406,6 +406,10 @@ class TestAttentionEntropy:
         agrees.attention_entropy(np.array([[1.0, 1e-300, 0.0, 1e-290], [0.5, 0.5, 1e-200, 1e-20]]))
         for tiny in (1e-7, 1e-8):
             agrees.attention_entropy(np.array([[1 - 299 * tiny] + [tiny] * 299]))
+        uneven = np.array(
+            [[0.0026] * 160 + [0.0035] * 170]
+        )  # nearly equal, but 330 of them are not the same as equal weights
+        agrees.attention_entropy(uneven / uneven.sum())
 
     test_every_kind = all_categories(points=0.25, after="test_small_example")
 
@@ -445,6 +449,7 @@ class TestSoftmaxJacobian:
     def test_any_weights(self, agrees, p):
         """random weights, some of them 0"""
         agrees.softmax_jacobian(p)
+        agrees.softmax_jacobian(np.array([0.0001, 0.9996, 0.0003]))
 
     @check(points=0.25, after="test_small_example")
     def test_against_measured_slopes(self, student, reference, agrees, rng):
@@ -559,6 +564,9 @@ class TestNumericalGradient:
         for _ in range(2):
             agrees.numerical_gradient(SIZES, np.append(rng.integers(-8, 9, size=4) / 4, 0.125), eps=0.5)
         agrees.numerical_gradient(LARGEST, np.array([[1.0, 0.75], [-2.0, 0.5], [0.25, 1.0]]), eps=0.5)
+        agrees.numerical_gradient(
+            SIZES, np.array([1.5e-5, -1.5e-5, 0.25, -0.25, 0.125])
+        )  # the default step misses the corner
 
     @check(points=0.25, after="test_corners")
     def test_unusual_functions(self, agrees, rng):
@@ -713,6 +721,8 @@ class TestQueryGradient:
         q, K, V, g = 1000 * np.ones(4), rng.normal(size=(5, 4)), rng.normal(size=(5, 3)), rng.normal(size=3)
         K[2] += 3.0
         agrees.query_gradient(q, K, V, g)
+        # All keys have nearly the same gain, but the gains are so large that the difference counts.
+        agrees.query_gradient(*arrays_of([0], [[1], [-1]], [[100], [99.9995]], [100]))
         # A query of this size whose scores are close together.
         q, K = np.append(20_000.0, rng.normal(size=3)), rng.normal(size=(5, 4)) * [1e-4, 1, 1, 1]
         agrees.query_gradient(q, K, V, g)
@@ -839,6 +849,10 @@ class TestTrainingStep:
     def test_any_sizes(self, agrees, W_Q, X, K, V, T):
         """random sizes"""
         agrees.training_step(W_Q, X, K, V, T, 0.3)
+        # A gradient with a large norm, and a step that counts although the loss is nearly 0.
+        ones, signs = np.full((8, 8), 3.0), np.repeat([[3.0], [-3.0]], 4, axis=0)
+        agrees.training_step(np.zeros((8, 8)), ones, signs * np.ones(8), signs, -ones[:, :1], 1.0)
+        agrees.training_step(*arrays_of([[0]], [[3]], [[3], [-3]], [[3], [-3]], [[0.003]]), 1.0)
 
     @check(points=0.25, after="test_small_example")
     def test_many_steps(self, student, reference, rng):

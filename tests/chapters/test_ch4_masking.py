@@ -202,6 +202,8 @@ class TestCausalMask:
         for n_q in (2, 5, 9):
             for more in (int(rng.integers(2, 6)), n_q + int(rng.integers(1, 4))):
                 agrees.causal_mask(n_q, n_q + more)
+        for sizes in ((49,), (107,), (1, 112), (11, 12)):  # the last two have the same digits
+            agrees.causal_mask(*sizes)
 
     test_every_kind = all_categories(points=0.25, after="test_fewer_queries")
 
@@ -545,6 +547,9 @@ class TestCombineMasks:
             drawn = rng.integers(0, n_k + 1, size=batch)
             for these in (drawn, n_k - drawn):  # two inputs of one shape with different answers
                 agrees.combine_masks(causal, reference.padding_mask(these, n_k))
+        agrees.combine_masks(
+            np.asfortranarray(reference.causal_mask(8, 8)), reference.padding_mask(np.array([5, 8]), 8)
+        )
 
     test_every_kind = all_categories(points=0.25, after="test_a_batch")
 

@@ -411,6 +411,7 @@ class TestHeadContributions:
             heads, W_O = rng.normal(size=(h, n_q, d_v)).round(2), rng.normal(size=(h * d_v, d_model)).round(2)
             agrees.head_contributions(heads, W_O)
         agrees.head_contributions(other_first(heads), W_O)
+        agrees.head_contributions(*arrays_of([[[1, -1], [2, -2]], [[2, 3], [0, 0.5]]], W_O[:4]))  # head 0 adds up to 0
         # Large products that nearly cancel within each head.
         heads, W_O = rng.uniform(-1, 1, size=(4, 3, 2)).round(2), rng.uniform(-1, 1, size=(8, 5)).round(2)
         cancelling = np.stack([900 * heads[..., 0], heads[..., 1] - 900 * heads[..., 0]], axis=-1)
@@ -579,7 +580,7 @@ class TestPlotAttention:
     @check(points=0.75, after="test_equal_tokens")
     def test_sentences(self, student, reference, rng):
         """a sentence with its translation, and many kinds of weights"""
-        queries, keys = [*SENTENCE, "now", "."], [*TRANSLATION, *(f"word {i}" for i in range(13))]
+        queries, keys = [*SENTENCE, "now", "."], [*TRANSLATION, *(f"translated word {i}" for i in range(13))]
         rows = softened(rng, len(queries), len(keys))[::-1]  # with negative strides
         rows[0] = np.eye(len(keys))[3]
         rows[1] = 1 / len(keys)
@@ -702,6 +703,7 @@ class TestEquivarianceGap:
         agrees.equivariance_gap(
             FAINT_BESIDE_LARGE, rng.uniform(1, 2, size=(6, 4)).round(2), np.array([3, 5, 0, 1, 2, 4])
         )
+        agrees.equivariance_gap(MEAN_TAKEN_AWAY, rng.uniform(1e5, 2e5, size=(6, 4)), np.array([3, 5, 0, 1, 2, 4]))
         # Only a row that stays in its place differs.
         agrees.equivariance_gap(LAST_ROW_LISTENS, rng.normal(size=(6, 4)).round(2), np.array([3, 0, 1, 2, 4, 5]))
 

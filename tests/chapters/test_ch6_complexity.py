@@ -172,6 +172,8 @@ class TestLayerFlops:
         for sizes in (
             (1024, 512),
             (2048, 512),
+            (5000, 2),
+            (3, 4000),
             (64, 64),
             (7, 1),
             *rng.integers(2, 100, size=(4, 2)).tolist(),

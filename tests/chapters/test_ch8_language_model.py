@@ -106,6 +106,8 @@ class TestLayerNorm:
         agrees.layer_norm(numbers(rng, 3, 3, 3), *numbers(rng, 2, 3))  # means along a wrong axis fit, too
         for rows in (X, other_first(X)):
             agrees.layer_norm(rows, row, row, eps)
+        lonely = np.append(1000.0, np.zeros(399))  # becomes a number near 20
+        agrees.layer_norm(lonely, *numbers(rng, 2, 400), eps)
         # A single row of equal numbers becomes the bias.
         agrees.layer_norm(np.full(X.shape[-1], X.flat[0]), numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), eps)
 
@@ -193,6 +195,9 @@ class TestRotatePositions:
         for part in (X, X[..., :2], X[:, :1]):
             agrees.rotate_positions(part, start + np.arange(part.shape[1]), base)
         agrees.rotate_positions(other_first(part), start + np.arange(part.shape[1]), base)
+        # The ends are as far apart as for consecutive positions. Then a turn that is slow, but not at a large position.
+        agrees.rotate_positions(X, start + np.array([0, 2, 1, 3]), base)
+        agrees.rotate_positions(numbers(np.random.default_rng(seed), 2, 24), np.array([100_000, -90_000]), 1e6)
 
     test_every_kind = all_categories(points=1.5, after="test_several_rows")
 
@@ -553,6 +558,11 @@ class TestNextTokenLogits:
         agrees(call="next_token_logits(tokens, model)").next_token_logits([3], MODELS["two blocks"])
         for model in (MODELS["one block"], some_model(807, N_VOCAB, 4, 1, 2, 1, 2, 3)):  # two models of one size
             agrees(call="next_token_logits(tokens, model)").next_token_logits(np.array([3, 0, 3]), model)
+        # A first block that changes nothing.
+        first, last = MODELS["two blocks"]["blocks"]
+        mlp, attention = ({name: 0 * W for name, W in first[part].items()} for part in ("mlp", "attention"))
+        idle = {**MODELS["two blocks"], "blocks": [{**first, "mlp": mlp, "attention": attention}, last]}
+        agrees(call="next_token_logits(tokens, model)").next_token_logits(np.array([3, 1, 4]), idle)
         many = some_model(806, 330, 2, 1, 1, 1, 1, 1)
         agrees(call="next_token_logits(tokens, model)").next_token_logits(np.array([127, 329, 128, 256, 0, 255]), many)
 
@@ -805,6 +815,9 @@ class TestSampleNext:
         draws_of(student, np.array([-0.9, 0.9]) * rng.uniform(0.9, 1.1), 2.0, rng)  # not rounded to whole numbers
         draws_of(student, rng.uniform(-9, 9) + 1e-6 * rng.permutation(60), 0.0, rng)  # almost equal logits, float 0
         draws_of(student, np.append(0.0, -1.0 - rng.permutation(8)), 0.0, rng)  # the largest logit is exactly 0
+        draws_of(student, 9000 + 3e-4 * np.append(0.0, 1.0 + rng.permutation(8)), 0.0, rng)  # equal in float32
+        found = student.measure(CHANGED_LOGITS, "sample_next", np.array([0.0, 90.0]), 1.0, Rng(11))
+        assert_matches(found, np.array([1.0, 0.0]), call=CHANGED_CALLS)
         # Enough draws to detect a temperature that is off by a tenth, and a token that is never drawn.
         temperature = float(rng.uniform(0.5, 3))
         likely, rare = (one_likely(330, int(rng.integers(330)), temperature, odds) for odds in (2, 7))
@@ -829,6 +842,18 @@ class TestSampleNext:
     test_care = pure(points=0.25, after="test_cold", title="leaves its inputs unchanged")
 
 
+CHANGED_LOGITS = """
+import numpy as np
+
+def probe(sample_next, logits, temperature, rng):
+    logits = logits.copy()  # only the probe changes this array
+    before = float(sample_next(logits, temperature, rng))
+    logits[:] = logits[::-1].copy()
+    return np.array([before, float(sample_next(logits, temperature, rng))])
+"""
+CHANGED_CALLS = (
+    "two calls of sample_next with the same array, np.array([0.0, 90.0]) and then np.array([90.0, 0.0]) in it,"
+)
 TEXTS = """
 import numpy as np
 
@@ -954,6 +979,14 @@ def asked_for(agrees, _name, values):
 
 WRITERS = {name: MODELS[name] for name in MODELS if name != "no block"}
 LONGER = some_model(819, 7, 8, 2, 2, 2, 4, 12, 1.5)
+MANY_TOKENS = some_model(863, 300, 4, 1, 1, 1, 1, 1, 2.5)  # most multiply-adds are in the logits
+
+
+def with_large_scores(model):
+    """Return a model of one block whose scores are 300 times as large."""
+    [block] = model["blocks"]
+    attention = {**block["attention"], "W_Q": 300 * block["attention"]["W_Q"]}
+    return {**model, "blocks": [{**block, "attention": attention}]}
 
 
 @exercise(
@@ -1075,6 +1108,9 @@ class TestGenerate:
         }
         if told_apart(values, None) is not None:
             agrees(call="generate(tokens, 7, model, 0, rng)").generate(*values.values(), Rng(seed))
+        # The largest scores are between 709 and 1000.
+        loud = with_large_scores(WRITERS["one block"])
+        agrees(call="generate(tokens, 5, model, 0, rng)").generate(np.array([1, 0, 3]), 5, loud, 0, Rng(0))
 
     @staticmethod
     def in_turn(student):
@@ -1122,6 +1158,7 @@ class TestGenerate:
         """the same limit on multiply-adds for a longer text"""
         counted(student, np.array([5, 1, 6, 0, 0, 2]), 16, LONGER)
         counted(student, np.array([5, 1, 6, 0, 0, 2] * 9), 16, LONGER)
+        counted(student, np.arange(20) % 7, 14, MANY_TOKENS)
 
     test_care = pure(points=0.25, after="test_no_block", title="leaves its inputs unchanged")
 

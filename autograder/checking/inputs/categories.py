@@ -258,7 +258,7 @@ def _layouts(contract: Contract) -> Iterator[InputCategory]:
     for (one, first), (other, second) in combinations(alone, 2):
         axes = [*zip(first.shape, second.shape, strict=False)]
         alike = len(axes) == len(first.shape) == len(second.shape) and replace(first, shape=second.shape) == second
-        if alike and not any("*" in a + b or (a == "...") != (b == "...") for a, b in axes):
+        if alike and all(a == b or not ("*" in a + b or "..." in {a, b}) for a, b in axes):
             yield _same_object(one, other, axes)
 
 
