@@ -470,7 +470,7 @@ def best_key_last(scores):
         return "mask" not in values and len(first) > 300 and (np.diff(first) >= 0).all() and np.ptp(first) > 1
 
     words = "more than 300 keys, each with a higher score than the one before"
-    return InputCategory.custom("K: the best key last", words, rises, make, sizes={"n_q": 1, "n_k": 305})
+    return InputCategory.custom("K: the best key last of 305", words, rises, make, sizes={"n_q": 1, "n_k": 305})
 
 
 def attention_contract(*, scaled=True, **more):
