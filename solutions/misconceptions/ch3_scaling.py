@@ -1105,36 +1105,31 @@ def eps_relative_to_x(f, x, eps=1e-5):
     return slopes
 
 
+def slopes_from(flat, f, x, eps):
+    """Return the slopes of f if the entries of ``flat`` are moved. If ``flat`` is a copy of x, f does not notice."""
+    slopes = []
+    for i, entry in enumerate(flat.copy()):
+        flat[i] = entry + eps
+        high = f(x)
+        flat[i] = entry - eps
+        low = f(x)
+        flat[i] = entry
+        slopes.append((high - low) / (2 * eps))
+    return np.reshape(slopes, x.shape)
+
+
 @wrong
 def moves_a_copy(f, x, eps=1e-5):
     """Your slopes are 0 if x is not contiguous in memory, like a transpose. For such an array, `x.ravel()` returns a
     copy, and what you change in a copy does not change x. Does your f get an array in which the entry has moved?"""
-    flat = x.ravel()
-    slopes = []
-    for i, entry in enumerate(flat.copy()):
-        flat[i] = entry + eps
-        high = f(x)
-        flat[i] = entry - eps
-        low = f(x)
-        flat[i] = entry
-        slopes.append((high - low) / (2 * eps))
-    return np.reshape(slopes, x.shape)
+    return slopes_from(x.ravel(), f, x, eps)
 
 
 @wrong
 def moves_a_reshaped_copy(f, x, eps=1e-5):
-    """Your slopes are 0 if x is not contiguous in memory, like a transpose. For such an array, `x.reshape(-1)` returns a
-    copy, and what you change in a copy does not change x. Does your f get an array in which the entry has moved?"""
-    flat = x.reshape(-1)
-    slopes = []
-    for i, entry in enumerate(flat.copy()):
-        flat[i] = entry + eps
-        high = f(x)
-        flat[i] = entry - eps
-        low = f(x)
-        flat[i] = entry
-        slopes.append((high - low) / (2 * eps))
-    return np.reshape(slopes, x.shape)
+    """Your slopes are 0 if x is transposed in memory. For such an array, `x.reshape(-1)` returns a copy, and what you
+    change in a copy does not change x. Does your f get an array in which the entry has moved?"""
+    return slopes_from(x.reshape(-1), f, x, eps)
 
 
 @wrong

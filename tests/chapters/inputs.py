@@ -156,6 +156,14 @@ def function(head, *body):
 attend = partial(function, "attend(X)")  # a function of one array, in place of an attention
 
 
+def around(scores, move, query, values, level, most):
+    """Return the same inputs with scores that differ from their row's number in ``level`` by at most ``most``, or None if ``move`` cannot."""
+    found = move(values, np.zeros_like(level))  # only the part of the scores that does not come from the level
+    if found is None:
+        return None
+    return move({**found, query: found[query] * (most / max(np.abs(scores(found)).max(), 1e-3))}, level)
+
+
 def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=dict, seen=dict, back=dict):
     """Return the input categories that depend on the scores.
 
@@ -192,22 +200,16 @@ def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=dict, seen=d
         signs = np.where(np.arange(int(np.prod(rows))) % 2, 1, -1).reshape(rows)
         return move(values, signs * rng.uniform(1000, 8000, size=rows)) if signs.size > 1 else None
 
-    def near(values, level, most):
-        """Return inputs whose scores differ from ``level`` by at most ``most``."""
-        found = move(values, np.zeros(rows_of(values)))  # only the part of the scores that does not come from the level
-        if found is None or scores(values).shape[-1] < 2:
-            return None
-        found = {**found, query: found[query] * (most / max(np.abs(scores(found)).max(), 1e-3))}
-        return move(found, np.full(rows_of(found), level))
+    near = partial(around, scores, move, query)
 
     def at_the_end(values, _rng):
-        return near(values, 708.85, 0.1)
+        return near(values, np.full(rows_of(values), 708.85), 0.1)
 
     def nearly_equal(values, rng):
-        return near(values, rng.uniform(950, 990), 0.0045)
+        return near(values, np.full(rows_of(values), rng.uniform(950, 990)), 0.0045)
 
     def lowest(values, _rng):
-        found = near(values, -9990.0, 1.0)
+        found = near(values, np.full(rows_of(values), -9990.0), 1.0)
         if found is not None and "block_size" in found:  # the last block has fewer keys than the others
             found["block_size"] = max(1, scores(found).shape[-1] - 1)
         return found
@@ -395,32 +397,26 @@ def settled_with_a_mask(scores, names=("Q", "K")):
 
 def masked_score_kinds(scores, move, names=("Q", "K"), **more):
     """Return the categories of ``score_kinds`` without a mask, and categories with a mask, in which scores stay within 1000."""
-    query = names[0]
 
-    def levelled(*signs):
+    def kind(name, phrase, holds, *signs, low=800, high=980):
         def make(values, rng):
-            values = move(values, 0.0) if "mask" in values else None
-            if values is None:
+            if "mask" not in values:
                 return None
-            found = scores(values)  # only the part of the scores that does not come from the level
-            values = {**values, query: values[query] * min(1.0, 2.0 / np.abs(found).max(initial=1.0))}
-            rows = found.shape[:-1]
-            # Half of them are close to the limit of 1000, so a constant such as -1000 does not hide a score.
-            low, high = (800, 980) if rng.integers(2) else (993, 997)
-            return move(values, rng.permuted(np.resize(signs, rows)) * rng.uniform(low, high, size=rows))
+            rows = scores(values).shape[:-1]
+            level = rng.permuted(np.resize(signs, rows)) * rng.uniform(low, high, size=rows)
+            return around(scores, move, names[0], values, level, 2.0)
 
-        return make
-
-    def kind(name, phrase, holds, *signs):
         def known(values):
             found = scores(values)
             return "mask" in values and holds(found.min(), found.max())
 
-        return InputCategory.custom(f"scores with a mask: {name}", f"{phrase}, and a mask", known, levelled(*signs))
+        return InputCategory.custom(f"scores with a mask: {name}", f"{phrase}, and a mask", known, make)
 
     return [
         *score_kinds(scores, move, names, **more),
         kind("far below zero", "all scores near -900", lambda _low, high: high < -746, -1),
+        # A constant such as -1000 does not hide a score next to these.
+        kind("lowest", "all scores near -1000", lambda _low, high: high < -990, -1, low=993, high=997),
         kind("beyond exp's range", "all scores near 900", lambda low, _high: low > 710, 1),
         kind(
             "rows far apart", "scores near 900 and others near -900", lambda low, high: low < -746 and high > 710, 1, -1

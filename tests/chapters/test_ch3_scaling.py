@@ -406,9 +406,8 @@ class TestAttentionEntropy:
         agrees.attention_entropy(np.array([[1.0, 1e-300, 0.0, 1e-290], [0.5, 0.5, 1e-200, 1e-20]]))
         for tiny in (1e-7, 1e-8):
             agrees.attention_entropy(np.array([[1 - 299 * tiny] + [tiny] * 299]))
-        uneven = np.array(
-            [[0.0026] * 160 + [0.0035] * 170]
-        )  # nearly equal, but 330 of them are not the same as equal weights
+        # Nearly equal weights, but 330 of them differ enough from equal weights.
+        uneven = np.array([[0.0026] * 160 + [0.0035] * 170])
         agrees.attention_entropy(uneven / uneven.sum())
 
     test_every_kind = all_categories(points=0.25, after="test_small_example")
@@ -564,9 +563,8 @@ class TestNumericalGradient:
         for _ in range(2):
             agrees.numerical_gradient(SIZES, np.append(rng.integers(-8, 9, size=4) / 4, 0.125), eps=0.5)
         agrees.numerical_gradient(LARGEST, np.array([[1.0, 0.75], [-2.0, 0.5], [0.25, 1.0]]), eps=0.5)
-        agrees.numerical_gradient(
-            SIZES, np.array([1.5e-5, -1.5e-5, 0.25, -0.25, 0.125])
-        )  # the default step misses the corner
+        # The default step does not reach the corner at 0, but twice the step does.
+        agrees.numerical_gradient(SIZES, np.array([1.5e-5, -1.5e-5, 0.25, -0.25, 0.125]))
 
     @check(points=0.25, after="test_corners")
     def test_unusual_functions(self, agrees, rng):
