@@ -223,10 +223,13 @@ def _source_of(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec, wher
         raise CourseError(f"{where} {why} Compare with `agrees` in another check, or hide this one.")
     for statement in (s for s in parts if isinstance(s, ast.Import | ast.ImportFrom)):
         statement.names = [a for a in statement.names if (a.asname or a.name.partition(".")[0]) in used]
-        if "solutions" in ast.unparse(statement):
-            raise CourseError(
-                f"{where} is visible and raises CheckFailed, so a notebook runs it. It may not import the solutions."
-            )
+        modules = [(getattr(statement, "module", None) or a.name).partition(".")[0] for a in statement.names]
+        for module in modules:
+            if module == "solutions" or checks.course.checks(checks.chapter).with_name(f"{module}.py").is_file():
+                raise CourseError(
+                    f"{where} is visible and raises CheckFailed, so a notebook runs it. It may not run `{ast.unparse(statement)}`, "
+                    "because students do not have this module."
+                )
     return "\n\n".join(map(ast.unparse, [*parts, method]))
 
 
