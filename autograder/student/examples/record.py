@@ -6,6 +6,7 @@ import ast
 import copy
 import inspect
 import re
+import symtable
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -15,6 +16,7 @@ import numpy as np
 
 from autograder.base.errors import CourseError
 from autograder.base.foreign import Json, Value
+from autograder.checking.asserts import __all__ as students_helpers
 from autograder.checking.asserts import observing
 from autograder.checking.call_source import format_call, record_answer
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
@@ -222,24 +224,33 @@ def _source_of(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec, wher
         why = "is visible and raises CheckFailed. A notebook runs such a check itself, so it may use only the fixture `student`."
         raise CourseError(f"{where} {why} Compare with `agrees` in another check, or hide this one.")
     for statement in (s for s in parts if isinstance(s, ast.Import | ast.ImportFrom)):
-        statement.names = [a for a in statement.names if (a.asname or a.name.partition(".")[0]) in used]
-        modules = [(getattr(statement, "module", None) or a.name).partition(".")[0] for a in statement.names]
-        for module in modules:
-            if module == "solutions" or checks.course.checks(checks.chapter).with_name(f"{module}.py").is_file():
+        names = [a for a in statement.names if (a.asname or a.name.partition(".")[0]) in used]
+        for name in names:
+            module, statement.names = getattr(statement, "module", None) or name.name, [name]
+            near = checks.course.checks(checks.chapter).with_name(f"{module.partition('.')[0]}.py").is_file()
+            foreign = module == "autograder.checking" and name.name not in students_helpers
+            if module.partition(".")[0] == "solutions" or near or foreign:
                 raise CourseError(
                     f"{where} is visible and raises CheckFailed, so a notebook runs it. It may not run `{ast.unparse(statement)}`, "
-                    "because students do not have this module."
+                    f"because students do not have this {'helper' if foreign else 'module'}."
                 )
+        statement.names = names
     return "\n\n".join(map(ast.unparse, [*parts, method]))
 
 
 def _names_in(statement: ast.stmt, context: type[ast.expr_context]) -> set[str]:
-    """Return the names that a statement loads or, if ``context`` is ``ast.Store``, the names that it binds at its top level."""
-    if context is ast.Store and isinstance(statement, ast.FunctionDef | ast.ClassDef):
+    """Return the global names that a statement uses or, if ``context`` is ``ast.Store``, the names that it binds at its top level."""
+    if context is ast.Load:
+        tables = [symtable.symtable(ast.unparse(statement), "<check>", "exec")]
+        for table in tables:
+            tables += table.get_children()
+        used = (s for t in tables for s in t.get_symbols() if s.is_referenced() and (t is tables[0] or s.is_global()))
+        return {symbol.get_name() for symbol in used}
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return {statement.name}
-    if context is ast.Store and isinstance(statement, ast.Import | ast.ImportFrom):
+    if isinstance(statement, ast.Import | ast.ImportFrom):
         return {a.asname or a.name.partition(".")[0] for a in statement.names}
-    return {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, context)}
+    return {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 MAX_PARTS = 1000  # a larger container is only recorded as a whole

@@ -21,6 +21,7 @@ RIGHT = f"solutions/alternatives/{CHAPTER}.py"
 NOTEBOOK = f"source/{CHAPTER}/{CHAPTER}.ipynb"
 PROBED = "assert student.probe('def probe(f): return float(f(0.0))', 'to_kelvin') == 273.15"
 FIXTURES = "def test_freezing(self, student, reference):"
+WITH_FLOATS = "if floats and student.to_kelvin(0.0) != 273.15:\n            raise CheckFailed('0 °C is 273.15 K.')"
 WITH_OFFSET = "if student.to_kelvin(0.0) != OFFSET:\n            raise CheckFailed('0 °C is 273.15 K.')"
 FREEZING = 'x = np.array([0.0])\n        assert_matches(student.to_kelvin(x), reference.to_kelvin(x), call="to_kelvin(x)", x=x)'
 
@@ -207,6 +208,7 @@ CASES = {
     "check that asks nothing": (text(CHECKS, "agrees.mean_kelvin(x)", "assert x.ndim"), rf"{CHECKS}, line \d+, TestMeanKelvin\.test_many_stations: it checks nothing: it calls no function of the student and reads no variable, so everybody passes it"),
     "purity that asks nothing": (both(text(CHECKS, FREEZING, PROBED), text(CHECKS, FREEZING.partition("\n")[2].strip(), PROBED)), rf"{CHECKS}, line \d+, TestToKelvin\.test_care: it checks nothing: .* none of them passes arguments to to_kelvin itself\. Add a check that calls student\.to_kelvin\(…\)"),
     "visible check that needs a module": (both(lambda root: (root / "tests/chapters/offsets.py").write_text("OFFSET = 273.15\n"), text(CHECKS, "import numpy as np\n", "import numpy as np\nfrom offsets import OFFSET\n\nfrom autograder.checking import CheckFailed\n"), text(CHECKS, FIXTURES, FIXTURES.replace(", reference", "")), text(CHECKS, FREEZING, WITH_OFFSET)), r"test_freezing is visible and raises CheckFailed, so a notebook runs it\. It may not run `from offsets import OFFSET`, because students do not have this module\."),
+    "visible check that needs a helper": (both(text(CHECKS, "import numpy as np\n", "import numpy as np\n\nfrom autograder.checking import CheckFailed, floats\n"), text(CHECKS, FIXTURES, FIXTURES.replace(", reference", "")), text(CHECKS, FREEZING, WITH_FLOATS)), r"test_freezing is visible .* It may not run `from autograder\.checking import floats`, because students do not have this helper\."),
     "visible example that fails": (text(CHECKS, FREEZING, 'assert student.to_kelvin(0.0) == 273, "0 °C is 273 K"'), rf"{CHECKS}, line \d+, TestToKelvin\.test_freezing: the reference fails it: 0 °C is 273 K"),
     "misspelt function in a check": (text(CHECKS, "agrees.mean_kelvin(x)", "agrees.mean_kelvim(x)"), r"TestMeanKelvin\.test_many_stations: it cannot run on the reference\. .*no 'mean_kelvim'"),
     "misspelt fixture": (text(CHECKS, "def test_freezing(self, student", "def test_freezing(self, studnet"), r"requests the fixture 'studnet', which grading does not provide"),
