@@ -164,10 +164,10 @@ class ExerciseSession:
                     raise self.stopped_failure(call)
                 if not same_answer(earlier, answer, call):
                     self._unsteady(call, earlier, answer)
-            if probe.between is not None:
+            if probe.between is not None and answers[call_key(probe.first)].error is None:
                 answer = replace(self.session().probe(probe.between.probe, probe.between), changed=())
                 if not answer.stopped and not same_answer(answers[call_key(probe.other)], answer, probe.other):
-                    self._remembered(probe.other)
+                    self._remembered(probe.other, answer)
             if probe.answers_differ:
                 self._of_its_own(probe.other, answers[call_key(probe.first)], answers[call_key(probe.other)])
 
@@ -268,9 +268,10 @@ class ExerciseSession:
             kind="changed",
         )
 
-    def _remembered(self, call: Call) -> None:
+    def _remembered(self, call: Call, answer: Answer) -> None:
+        did = "returned a wrong result" if answer.error is None else "stopped with an error"
         raise CheckFailed(
-            f"{call.function} returned a wrong result when it got the same arrays a second time, with other numbers in them. Does it "
+            f"{call.function} {did} when it got the same arrays a second time, with other numbers in them. Does it "
             "recognize an array by its `id` instead of its numbers?",
             self.described(call),
             kind="unsteady",

@@ -62,7 +62,7 @@ def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
         return ask
     (left, one), (right, other) = sides
     if (explanation := _turned_round(left, right, shapes)) and one[-1] != other[-2]:
-        return explanation
+        return explanation if explanation.endswith("swapped.") else f"{explanation} {which}"
     if len(one) < 2 or len(other) < 2:
         return ask
     # A change helps if the axes that are then summed over have equal sizes.
@@ -78,12 +78,15 @@ def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
 
 
 def _turned_round(left: str, right: str, shapes: Mapping[str, Shape]) -> str:
-    """Explain that ``.T`` also reversed the batch axes, if swapping only the last two axes would make the sizes fit."""
-    name = right.removesuffix(".T")
-    if name == right or len(shapes[name]) < 3 or left not in shapes or shapes[left][-1:] != shapes[name][-1:]:
+    """Explain that ``.T`` also reversed the batch axes of an operand, or return "" if it did not."""
+    turned = [side.removesuffix(".T") for side in (right, left) if side.endswith(".T")]
+    name = next((name for name in turned if len(shapes[name]) > 2), "")
+    if not name:
         return ""
     shape, back = shapes[name], shapes[name][::-1]
     now = f"{shape} becomes {back}" if shape != back else f"the shape stays {shape}, but the axes change places"
+    if right != f"{name}.T" or left not in shapes or shapes[left][-1:] != shape[-1:]:
+        return f"`.T` reverses all the axes of `{name}`: {now}."
     return f"`.T` reverses all the axes of `{name}`: {now}. The sizes would fit if only the last two were swapped."
 
 
@@ -149,7 +152,7 @@ _MODULE = re.compile(r"No module named '(?P<name>[^']+)'")
 _REDUCTION = re.compile(r"\b(sum|max|min|mean|std|var|amax|amin|prod|norm)\(")
 # NumPy reports `sum` as `_sum`, and `max` as `_amax`.
 _REDUCED = re.compile(r"^_?a?(max|min|sum|prod|mean|std|var|any|all)\(")
-_COMPARES = re.compile(r"(?<![\w.])(?P<name>max|min|sorted)\(")
+_COMPARES = re.compile(r"(?:(?<![\w.])|(?<!\bnp)(?<!\bnumpy)\.(?=sort\())(?P<name>max|min|sorted|sort)\(")
 
 _INDENTED = (
     "The lines of a function's body must start in the same column. Look at the spaces at the start of this line."
@@ -169,7 +172,7 @@ _SENTENCES = {
     "ZeroDivisionError": "A Python number was divided by zero. Which input makes that divisor zero?",
     "MemoryError": "This line needs more memory than is available. Is an array larger than the task needs (print its shape first), or does something keep growing?",
     "NotImplementedError": "The stub's `raise NotImplementedError` is still there. Replace it with your answer.",
-    "ValueError: ambiguous": "An array is used where `if`, `and`, `or` or `not` needs one True or False. Use `.any()` or `.all()` for one answer, or `&`, `|` and `~` for each entry.",
+    "ValueError: ambiguous": "Python needs one True or False here, but an array has one for each entry. With `if`, `and`, `or` and `not`, use `.any()` or `.all()` for one answer, or `&`, `|` and `~` for each entry.",
     "ValueError: inhomogeneous": "The parts have different lengths or shapes, so they cannot form a single array. Print the shape of each.",
     "TypeError: to a scalar index": "An array is used for an axis, a size or an index, which must be a single whole number. Is an argument in the wrong place?",
     "TypeError: bitwise … not supported for the input types": _BOOLEAN,
@@ -436,10 +439,10 @@ def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises
     if kind == "ValueError" and "ambiguous" in message and re.search(r"[!=]= *None\b", line):
         return "`==` and `!=` compare each entry of an array with None. Write `is None` or `is not None`."
     if kind == "ValueError" and "ambiguous" in message and (match := _COMPARES.search(line)):
-        own = {"max": "np.max", "min": "np.min", "sorted": "np.sort"}[match["name"]]
+        own = {"max": "np.max", "min": "np.min", "sorted": "np.sort", "sort": "np.sort"}[match["name"]]
         return (
-            f"Python's own `{match['name']}` compares whole arrays here, and such a comparison does not give a single "
-            f"True or False. `{own}` works along an axis that you choose."
+            f"Python's own `{match['name']}` compares whole arrays here, or tuples that contain arrays, and such a comparison does "
+            f"not give a single True or False. `{own}` works along an axis that you choose."
         )
     for case, sentence in _SENTENCES.items():
         of, _, words = case.partition(": ")

@@ -104,7 +104,7 @@ def _other_items(items: list[Any], chance: random.Random) -> list[Any]:
 
 _SECONDS = 1.0  # seconds of processor time for one call of a mutant
 _BY_HEART = 5  # how many visible answers are tried as the answer to every call
-_KIND_SETS = 6  # the maximum number of draws for category checks and for plots, which are slow
+_KIND_SETS = 6  # the maximum number of draws for category checks, plots and random results, which are slow
 _KIND_DRAWS = 3  # in how many draws a category mutant must be wrong
 _MORE_DRAWS = 6  # the maximum number of draws in which a surviving mutant is compared with the reference
 _ENOUGH_EQUAL = 1000  # the comparison ends once this many calls have equal answers
@@ -352,19 +352,25 @@ class MeasuredExercise:
         fails, all checks run again after all planned calls.
         """
         subject = self._subject(self._with(function), _SECONDS)
-        cheap = dataclasses.replace(self.spec, checks=tuple(c for c in self.spec.checks if c.name not in self._roomy))
+        roomy, _ = self._slow
+        cheap = dataclasses.replace(self.spec, checks=tuple(c for c in self.spec.checks if c.name not in roomy))
         killed = _failing(self._wordless, cheap, subject.open(), planned=False)
-        if self._roomy and not killed & self.spec.visible:
-            rest = dataclasses.replace(self.spec, checks=tuple(c for c in self.spec.checks if c.name in self._roomy))
+        if roomy and not killed & self.spec.visible:
+            rest = dataclasses.replace(self.spec, checks=tuple(c for c in self.spec.checks if c.name in roomy))
             killed |= _failing(self._wordless, rest, subject.open(), planned=False)
         return killed or _failing(self._wordless, self.spec, subject.open())
 
     @cached_property
-    def _roomy(self) -> frozenset[str]:
-        """The names of the checks that limit the memory of a call."""
-        names = [c.name for c in self.spec.checks]
-        calls = {name: self.checks.dry_run(self.spec.name, (name,), self.checks.secret) for name in names}
-        return frozenset(name for name in names if any(call.memory_mb is not None for call in calls[name]))
+    def _slow(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The names of the checks that limit the memory of a call, and of those that examine many random results."""
+        roomy, random_results = set(), set()
+        for check in self.spec.checks:
+            summaries: list[Any] = []
+            with observing(lambda *noted, found=summaries: found.extend({"summary"} & noted[3].keys())):
+                calls = self.checks.dry_run(self.spec.name, (check.name,), self.checks.secret)
+            random_results |= {check.name} if summaries else set()
+            roomy |= {check.name} if any(call.memory_mb is not None for call in calls) else set()
+        return frozenset(roomy), frozenset(random_results)
 
     def _reason_it_is_right(self, mutant: Mutant) -> str:
         written = dict(self.spec.equivalent)
@@ -447,17 +453,20 @@ class MeasuredExercise:
             reference = ReferenceProxy(self.checks.references)  # caches the answers for this draw only
             checks = dataclasses.replace(self._wordless, secret=secret, reference=reference, _prepared={})
             # Another secret changes only hidden checks with random inputs, so the remaining checks need no second run.
-            spec = self._drawn_from_the_secret(kinds=number < _KIND_SETS)
+            spec = self._drawn_from_the_secret(slow=number < _KIND_SETS)
             for name, namespace in solutions:
                 session = self._subject(namespace, self._patience).open()
                 for check in _failing(checks, spec, session, planned=False):
                     found.setdefault(check, name)
         return found
 
-    def _drawn_from_the_secret(self, *, kinds: bool) -> ExerciseSpec:
+    def _drawn_from_the_secret(self, *, slow: bool) -> ExerciseSpec:
+        _, random_results = self._slow
+
         def draws(spec: CheckSpec) -> bool:
             check = getattr(self.checks.classes[self.spec.name], spec.name)
-            return (spec.kinds and kinds) or hasattr(check, "__given__") or "rng" in inspect.signature(check).parameters
+            is_drawn = hasattr(check, "__given__") or "rng" in inspect.signature(check).parameters
+            return slow if spec.name in random_results else is_drawn or (spec.kinds and slow)
 
         drawn = tuple(c for c in self.spec.checks if not c.visible and draws(c))
         return dataclasses.replace(self.spec, checks=drawn)

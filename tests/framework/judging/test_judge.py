@@ -21,6 +21,7 @@ from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.functions import FunctionSession
 from autograder.judging.judge import Judge, _WithReferences
 from autograder.judging.loader import ChapterChecks, load_checks
+from autograder.judging.purity import PurityProbe, changed_between
 from autograder.sandbox import open_worker
 from autograder.sandbox.protocol import Call, CodeCell, Limits
 from autograder.values import normalize_result
@@ -206,9 +207,26 @@ def another_shape(celsius):
     return (celsius + 273.15).reshape(shape)
 
 
+def by_id(celsius, known={}):  # noqa: B006 - that is the mistake
+    """Return the result of an earlier call if the same array contains other numbers now."""
+    return known.setdefault(id(celsius), (celsius, celsius + 273.15))[1].copy()
+
+
+def only_once(celsius, seen=[]):  # noqa: B006 - that is the mistake
+    """Fail if the same array contains other numbers now."""
+    assert not any(array is celsius and (array != numbers).any() for array, numbers in seen)
+    seen.append((celsius, celsius.copy()))
+    return celsius + 273.15
+
+
 @pytest.mark.parametrize(
     ("function", "words"),
     [
+        (
+            by_id,
+            "to_kelvin returned a wrong result when it got the same arrays a second time, with other numbers in them",
+        ),
+        (only_once, "to_kelvin stopped with an error when it got the same arrays a second time, with other numbers in"),
         (in_place, "to_kelvin changes its input `celsius`"),
         (forgetful, "two results for the same input differ"),
         (one_array, "A later call of to_kelvin changed the result of an earlier call."),
@@ -269,6 +287,20 @@ def test_a_changed_input_is_reported_before_its_consequences(grade, visible_only
     assert first.startswith("to_kelvin changes its input `celsius`.")
     assert first.endswith("The result is wrong, too. At index [0], it is 300 instead of 273.1.")
     assert not others
+
+
+def test_an_error_is_not_reported_as_kept_data():
+    """If the first of two calls with the same array raises an error, the function need not keep anything."""
+
+    def inverse(x):
+        if not x.all():
+            raise ZeroDivisionError
+        return 1 / x
+
+    session = FunctionSession({"inverse": inverse})
+    first, other = Call("inverse", (np.zeros(2),)), Call("inverse", (np.ones(2),))
+    probe = PurityProbe(first, other, [first, other], between=changed_between(first, other))
+    ExerciseSession(lambda: session, planned=[first, other], purity=[probe]).check_purity()
 
 
 def test_an_input_changed_and_put_back_is_right(grade):
