@@ -29,14 +29,14 @@ from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.misconception import Alternative, Misconception
-from autograder.sandbox.protocol import Answer, Call
+from autograder.sandbox.protocol import Answer, Call, Rng
 from autograder.sandbox.script import is_script, maximal_scripts
 from autograder.values import Rules, TableOptions, call_key, equal
 
 __all__ = ["MeasuredExercise", "vary_calls"]
 
 
-_EACH = 4  # how many variants are made of each call
+_EACH = 4  # how many variants are made of each call, except of a probe, which may make hundreds of calls
 
 
 def vary_calls(calls: Sequence[Call], number: int) -> list[Call]:
@@ -44,7 +44,7 @@ def vary_calls(calls: Sequence[Call], number: int) -> list[Call]:
     chance = random.Random(number)  # noqa: S311 - the same calls in every run
     scripts = maximal_scripts(calls)
     asked = [*scripts, *(call for call in calls if not is_script(call))]
-    return [_changed(call, chance) for call in asked for _ in range(_EACH)]
+    return [_changed(call, chance) for call in asked for _ in range(_EACH if is_script(call) or not call.probe else 1)]
 
 
 def _changed(call: Call, chance: random.Random) -> Call:
@@ -104,7 +104,8 @@ def _other_items(items: list[Any], chance: random.Random) -> list[Any]:
 
 _SECONDS = 1.0  # seconds of processor time for one call of a mutant
 _BY_HEART = 5  # how many visible answers are tried as the answer to every call
-_KIND_SETS = 6  # the maximum number of draws for category checks, plots and random results, which are slow
+_KIND_SETS = 6  # the maximum number of draws for category checks and for plots, which are slow
+_RANDOM_SETS = 2  # the number of draws for checks of random results. How often they reject a correct answer is computed
 _KIND_DRAWS = 3  # in how many draws a category mutant must be wrong
 _MORE_DRAWS = 6  # the maximum number of draws in which a surviving mutant is compared with the reference
 _ENOUGH_EQUAL = 1000  # the comparison ends once this many calls have equal answers
@@ -362,14 +363,12 @@ class MeasuredExercise:
 
     @cached_property
     def _slow(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The names of the checks that limit the memory of a call, and of those that examine many random results."""
+        """The names of the checks that limit the memory of a call, and of those whose probes examine many random results."""
         roomy, random_results = set(), set()
         for check in self.spec.checks:
-            summaries: list[Any] = []
-            with observing(lambda *noted, found=summaries: found.extend({"summary"} & noted[3].keys())):
-                calls = self.checks.dry_run(self.spec.name, (check.name,), self.checks.secret)
-            random_results |= {check.name} if summaries else set()
-            roomy |= {check.name} if any(call.memory_mb is not None for call in calls) else set()
+            for call in self.checks.dry_run(self.spec.name, (check.name,), self.checks.secret):
+                roomy |= {check.name} if call.memory_mb is not None else set()
+                random_results |= {check.name} if call.probe and any(isinstance(a, Rng) for a in call.args) else set()
         return frozenset(roomy), frozenset(random_results)
 
     def _reason_it_is_right(self, mutant: Mutant) -> str:
@@ -453,20 +452,23 @@ class MeasuredExercise:
             reference = ReferenceProxy(self.checks.references)  # caches the answers for this draw only
             checks = dataclasses.replace(self._wordless, secret=secret, reference=reference, _prepared={})
             # Another secret changes only hidden checks with random inputs, so the remaining checks need no second run.
-            spec = self._drawn_from_the_secret(slow=number < _KIND_SETS)
+            spec = self._drawn_from_the_secret(number)
             for name, namespace in solutions:
                 session = self._subject(namespace, self._patience).open()
                 for check in _failing(checks, spec, session, planned=False):
                     found.setdefault(check, name)
         return found
 
-    def _drawn_from_the_secret(self, *, slow: bool) -> ExerciseSpec:
+    def _drawn_from_the_secret(self, number: int) -> ExerciseSpec:
+        """Return the exercise with only those checks that draw inputs, and that need the draw with this number."""
         _, random_results = self._slow
 
         def draws(spec: CheckSpec) -> bool:
             check = getattr(self.checks.classes[self.spec.name], spec.name)
-            is_drawn = hasattr(check, "__given__") or "rng" in inspect.signature(check).parameters
-            return slow if spec.name in random_results else is_drawn or (spec.kinds and slow)
+            drawn = hasattr(check, "__given__") or "rng" in inspect.signature(check).parameters
+            if spec.name in random_results:
+                return drawn and number < _RANDOM_SETS
+            return drawn or (spec.kinds and number < _KIND_SETS)
 
         drawn = tuple(c for c in self.spec.checks if not c.visible and draws(c))
         return dataclasses.replace(self.spec, checks=drawn)
