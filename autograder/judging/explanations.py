@@ -170,6 +170,7 @@ _SENTENCES = {
     "IndexError": "The array does not have the axis or the entry that this line asks for. Print its shape just before this line.",
     "RecursionError": "The function never stops calling itself. Is there a case that stops it, and does each call get closer to it?",
     "ZeroDivisionError": "A Python number was divided by zero. Which input makes that divisor zero?",
+    "OverflowError: math range error": "The result is too large for a float. `math.exp(x)`, for example, fails if x is above 709.",
     "MemoryError": "This line needs more memory than is available. Is an array larger than the task needs (print its shape first), or does something keep growing?",
     "NotImplementedError": "The stub's `raise NotImplementedError` is still there. Replace it with your answer.",
     "ValueError: ambiguous": "Python needs one True or False here, but an array has one for each entry. With `if`, `and`, `or` and `not`, use `.any()` or `.all()` for one answer, or `&`, `|` and `~` for each entry.",

@@ -1,5 +1,7 @@
 """Wrong solutions of chapter 1. Each function makes one mistake, and its docstring is the message for students who make this mistake."""
 
+import math
+
 import numpy as np
 
 from autograder.misconception import misconceptions_of
@@ -552,6 +554,15 @@ def writes_into_the_scores(x, axis=-1):
     return e / e.sum(axis=axis, keepdims=True)
 
 
+@wrong
+def error_without_a_shift(x, axis=-1):
+    """For scores above about 709, your softmax stops with an OverflowError, because their exp is too large for a float.
+    If all scores are below about -745, every exp is 0, and you divide 0 by 0. Only the differences between scores
+    matter, so you may subtract one number from all the scores of a slice first. Which number makes exp safe?"""
+    e = np.reshape([math.exp(score) for score in np.ravel(x)], np.shape(x))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
 wrong = misconceptions_of("soft_lookup")
 
 
@@ -789,3 +800,21 @@ def powers_of_the_weights(q, K, V, temperature=1.0):
     """Your weights add up to 1 only at temperature 1. Do you take the weights without a temperature to a power? They
     have the right proportions then, but they need a new sum. It is easier to use the temperature before the softmax."""
     return softmax(K @ q) ** (1 / temperature) @ V
+
+
+@wrong
+def sums_without_a_shift(q, K, V, temperature=1.0):
+    """Your answer can be nan at low temperatures. For example, a score of 8 at temperature 0.01 is 800, exp(800) is inf,
+    and so are both sums, of exp times value and of exp alone. Which number can you subtract from all the scores first,
+    so that exp stays small and no weight changes?"""
+    e = np.exp(K @ q / temperature)
+    return e @ V / e.sum()
+
+
+@wrong
+def error_when_cold(q, K, V, temperature=1.0):
+    """Your lookup stops with an OverflowError at low temperatures. For example, a score of 8 at temperature 0.01 is 800,
+    and exp(800) is too large for a float. If all scores are far below zero, every exp is 0, and 0 is divided by 0. Which
+    number can you subtract from all the scores first, so that neither happens and no weight changes?"""
+    e = [math.exp(score) for score in K @ q / temperature]
+    return sum(one / sum(e) * value for one, value in zip(e, V, strict=True))

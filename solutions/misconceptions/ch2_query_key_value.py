@@ -383,6 +383,14 @@ def twice_the_scores(Q, K):
     return 2 * Q @ np.swapaxes(K, -1, -2)
 
 
+@wrong
+def a_column_for_each_query(Q, K):
+    """Your table has as many columns as there are queries. Each query meets each key, so a row needs n_k scores, and
+    there can be more keys than queries, or fewer. From which array do you take the number of columns?"""
+    n = Q.shape[-2]
+    return np.stack([(Q * K[..., j, None, :]).sum(axis=-1) for j in range(n)], axis=-1)
+
+
 wrong = misconceptions_of("dot_product_attention")
 
 

@@ -360,6 +360,13 @@ def counts_the_lengths_down(lengths, n_k):
     return np.arange(n_k) <= lengths[:, None, None]
 
 
+@wrong
+def nothing_real_means_all_real(lengths, n_k):
+    """Your mask is right, except for a sequence of length 0: you allow all of its keys, but all of them are padding.
+    Does an index become negative there? Index -1 is the last entry, and raises no error."""
+    return np.tri(n_k, dtype=bool)[lengths - 1][:, None]
+
+
 wrong = misconceptions_of("masked_softmax")
 
 
@@ -948,6 +955,15 @@ def weights_in_the_first_places(Q, K, V, mask=None):
         if allowed[row].any():
             weights[row][: allowed[row].sum()] = softmax(scores[row][allowed[row]])
     return weights @ V, weights
+
+
+@wrong
+def only_the_output_is_normalized(Q, K, V, mask=None):
+    """Your output is right, but the weights that you return do not add up to 1 in a row with forbidden keys. They are
+    the weights of all keys, with 0 for the forbidden ones. Divide each row by its sum before you use and return it."""
+    weights = softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1]))
+    weights = weights if mask is None else weights * mask
+    return weights @ V / weights.sum(axis=-1, keepdims=True), weights
 
 
 wrong = misconceptions_of("combine_masks")

@@ -149,6 +149,13 @@ def the_first_two_axes(X, h):
     return np.swapaxes(X.reshape(*batch, n, h, width // h), 0, 1)
 
 
+@wrong
+def batch_axes_turned_round(X, h):
+    """Your heads are right for a single sequence. With batch axes, your numbers are those of `X.T`, which reverses all the
+    axes, so the batch is no longer in front. Only swap two axes, and leave the ones in front where they are."""
+    return X.T.reshape(h, X.shape[-1] // h, -1).swapaxes(1, 2)
+
+
 wrong = misconceptions_of("merge_heads")
 
 

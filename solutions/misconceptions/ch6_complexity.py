@@ -1,5 +1,7 @@
 """Wrong solutions of chapter 6. Each function makes one mistake, and its docstring is the message for students who make this mistake."""
 
+import math
+
 import numpy as np
 
 from autograder.misconception import misconceptions_of
@@ -1088,3 +1090,22 @@ def the_newest_is_hidden(q, k, v, cache_K, cache_V):
     sees itself: it is the last of the t + 1 positions it attends to. A causal mask hides later positions only."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return masked_softmax(K @ q / np.sqrt(len(q)), np.arange(len(K)) < len(cache_K)) @ V, K, V
+
+
+@wrong
+def sums_without_a_shift(q, k, v, cache_K, cache_V):
+    """Your results are those of two sums, of exp times value and of exp alone, without a shift. From 710 on exp is inf,
+    and inf / inf is nan. Take exp only of differences to the largest score, which changes no weight. The given
+    `softmax` does this."""
+    K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
+    e = np.exp(K @ q / np.sqrt(len(q)))
+    return e @ V / e.sum(), K, V
+
+
+@wrong
+def error_for_large_scores(q, k, v, cache_K, cache_V):
+    """For a score of 710 or more, exp is too large for a float, and your step stops with an OverflowError. Take exp only
+    of differences to the largest score, which changes no weight. The given `softmax` does this."""
+    K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
+    e = np.array([math.exp(score) for score in K @ q / np.sqrt(len(q))])
+    return e / e.sum() @ V, K, V

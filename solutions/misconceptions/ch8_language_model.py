@@ -1684,6 +1684,28 @@ def a_count_for_the_token(logits, temperature, rng):
     return int(rng.multinomial(1, softmax(logits / temperature))[0])
 
 
+@wrong
+def a_new_number_for_each_sum(logits, temperature, rng):
+    """The first token comes as often as it should, but the next ones too often, and the last one too rarely. Your draws
+    are those of a loop that compares a new random number with the sum of the probabilities so far. How many random
+    numbers does one draw need?"""
+    if temperature == 0:
+        return int(np.argmax(logits))
+    total = np.cumsum(softmax(logits / temperature))
+    return next((token for token in range(len(total)) if rng.random() < total[token]), len(total) - 1)
+
+
+@wrong
+def error_when_cold(logits, temperature, rng):
+    """At a low temperature, the logits divided by it are huge, and their exps are too large for a float, so that your
+    function stops with an OverflowError. Use the remedy of chapter 1: subtract the largest from all of them, which
+    leaves the softmax the same."""
+    if temperature == 0:
+        return int(np.argmax(logits))
+    e = [math.exp(logit / temperature) for logit in logits]
+    return int(rng.choice(len(e), p=np.array(e) / sum(e)))
+
+
 wrong = misconceptions_of("generate")
 
 

@@ -164,6 +164,11 @@ ARRAYS = {
         ("[(1, v), (1, v + 1)].sort()", "Python's own `sort` compares whole arrays here, or tuples", ".any()"),
         ("v in [v + 1]", "Python needs one True or False here, but an array has one for each entry.", "np.max"),
         ("np.sort(v) if v else 0", "With `if`, `and`, `or` and `not`, use `.any()`", "own"),
+        (
+            "__import__('math').exp(710)",
+            "too large for a float. `math.exp(x)`, for example, fails if x is above 709.",
+            "",
+        ),
         ("x - max(x)", "Python's own `max` compares whole arrays here", ".any()"),
         ("v if v == None else 0", "Write `is None` or `is not None`.", ".any()"),
         ("v if v else 0", "use `.any()` or `.all()` for one answer", "max"),
