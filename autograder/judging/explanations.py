@@ -73,7 +73,11 @@ def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
     }
     would = [how for how, fit in fits.items() if fit]
     if not would:  # another order may fit if ``.T`` reversed batch axes
-        return ask if ".T" in left + right else f"{ask} Swapping axes or sides does not make them fit."
+        return (
+            ask
+            if ".T" in left + right
+            else f"{ask} Swapping the last two axes of one array, or the sides, does not make them fit."
+        )
     return f"If both shapes are as you expect, the sizes would fit {', or '.join(would)}. {which}"
 
 

@@ -563,6 +563,14 @@ def error_without_a_shift(x, axis=-1):
     return e / e.sum(axis=axis, keepdims=True)
 
 
+@wrong
+def axis_put_back_at_the_end(x, axis=-1):
+    """Along the last axis, your softmax is right. Along another axis, the maximum and the sum get their missing axis back
+    at the end, as with `[..., None]`, and no longer fit. Which argument of `max` and `sum` keeps the axis where it was?"""
+    e = np.exp(x - x.max(axis=axis)[..., None])
+    return e / e.sum(axis=axis)[..., None]
+
+
 wrong = misconceptions_of("soft_lookup")
 
 

@@ -391,6 +391,13 @@ def a_column_for_each_query(Q, K):
     return np.stack([(Q * K[..., j, None, :]).sum(axis=-1) for j in range(n)], axis=-1)
 
 
+@wrong
+def new_axes_counted_from_the_front(Q, K):
+    """Your scores are right without a batch. With batch axes, your new axes are among them, because you count from the
+    front. Counted from the end, the queries, the keys and their entries are always in the same places."""
+    return (np.expand_dims(Q, 1) * np.expand_dims(K, 0)).sum(axis=-1)
+
+
 wrong = misconceptions_of("dot_product_attention")
 
 
@@ -649,6 +656,17 @@ def scores_are_clipped(Q, K, V):
 
 
 # einsum_attention, the scores
+
+
+@wrong
+def output_as_wide_as_the_queries(Q, K, V):
+    """Your output has as many columns as a query, or your code fails because it reserves so many. An output is an average
+    of values, so it is as wide as a value, d_v. Compare the array that you create for it with Q and with V."""
+    output = np.zeros(Q.shape)
+    weights = softmax(Q @ np.swapaxes(K, -1, -2))
+    for i in range(Q.shape[-2]):
+        output[..., i, :] = (weights[..., i, :, None] * V).sum(axis=-2)
+    return output, weights
 
 
 wrong = misconceptions_of("einsum_attention")

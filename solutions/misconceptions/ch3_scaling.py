@@ -147,6 +147,15 @@ def variance_of_single_products(d_k, n_samples, rng):
 
 
 @wrong
+def variance_within_each_pair(d_k, n_samples, rng):
+    """For d_k = 1 your answer is always 0, and otherwise it is near d_k - 1. That happens if the products of each pair are
+    measured from the pair's own mean, and the result is multiplied by d_k. Add up the products of each pair to a score,
+    then take the variance of the scores."""
+    q, k = _pairs(d_k, n_samples, rng)
+    return (d_k * (q * k).var(axis=-1)).mean()
+
+
+@wrong
 def scaled_already(d_k, n_samples, rng):
     """Your answer is the right one divided by d_k, as if the scores were already divided by sqrt(d_k). So it is near 1
     for every d_k. That division solves the problem, and the next exercise is about it. Here you measure the problem:
@@ -639,6 +648,16 @@ def _terms(weights):
     return weights * np.log(np.where(weights > 0, weights, 1.0))
 
 
+@wrong
+def batch_axes_in_one(Q, K, V):
+    """With two batch axes, your numbers are right, but both axes are still one axis: (2, 3, n_q, d_v) became (6, n_q,
+    d_v). If you flatten the batch axes, restore them at the end. `@` needs no flattening, since it works on the last two
+    axes."""
+    if Q.ndim == 2:
+        return scaled_dot_product_attention(Q, K, V)
+    return scaled_dot_product_attention(*(x.reshape(-1, *x.shape[-2:]) for x in (Q, K, V)))
+
+
 wrong = misconceptions_of("attention_entropy")
 
 
@@ -811,6 +830,13 @@ def writes_into_the_weights(weights):
     can you make a new array instead?"""
     weights[weights == 0] = 1.0
     return -(weights * np.log(weights)).sum(axis=-1)
+
+
+@wrong
+def counts_the_keys(weights):
+    """Your answer is ln of the number of weights above 0. That is the entropy only if these weights are all equal. Each
+    key contributes -w ln w, so a small weight contributes less than a large one."""
+    return np.log(np.count_nonzero(weights > 0, axis=-1))
 
 
 wrong = misconceptions_of("softmax_jacobian")

@@ -6,7 +6,7 @@ import numpy as np
 from autograder.misconception import misconceptions_of
 from solutions.ch1_weighted_averaging import softmax
 from solutions.ch4_masking import masked_attention, masked_softmax
-from solutions.ch5_multi_head import merge_heads, plot_attention, split_heads
+from solutions.ch5_multi_head import merge_heads, pattern_scores, plot_attention, split_heads
 
 wrong = misconceptions_of("split_heads")
 
@@ -154,6 +154,14 @@ def batch_axes_turned_round(X, h):
     """Your heads are right for a single sequence. With batch axes, your numbers are those of `X.T`, which reverses all the
     axes, so the batch is no longer in front. Only swap two axes, and leave the ones in front where they are."""
     return X.T.reshape(h, X.shape[-1] // h, -1).swapaxes(1, 2)
+
+
+@wrong
+def transposed_before_the_cut(X, h):
+    """Your heads have the right shape, but the numbers of X are read column by column and then cut into rows of d, so a
+    row contains numbers of several positions. First cut each row of X into h pieces, then swap two axes."""
+    *batch, n, width = X.shape
+    return np.swapaxes(X, -1, -2).reshape(*batch, h, n, width // h)
 
 
 wrong = misconceptions_of("merge_heads")
@@ -312,6 +320,13 @@ def one_batch_axis_assumed(O):
     """You take the first axis of O for the batch, so your result always has three axes. O may have no batch axis, or
     several. Keep all the axes before the last three, however many there are."""
     return np.swapaxes(O, -3, -2).reshape(O.shape[0], O.shape[-2], -1)
+
+
+@wrong
+def two_heads_only(O):
+    """Your result contains only the first and the last head. The example has two heads, but there can be any number. Which
+    axis counts them?"""
+    return np.concatenate([O[..., 0, :, :], O[..., -1, :, :]], axis=-1) if O.shape[-3] > 1 else O[..., 0, :, :]
 
 
 wrong = misconceptions_of("multi_head_attention")
@@ -1123,6 +1138,13 @@ def one_number_for_each_query(weights):
     }
 
 
+@wrong
+def local_has_no_end(weights):
+    """Your `local` counts the keys from i - 1 on, also those far behind i + 1. In a causal head these weights are 0, but
+    other heads look ahead. Count keys at most one step away, on both sides."""
+    return {**pattern_scores(weights), "local": float(np.triu(weights, k=-1).sum(axis=-1).mean())}
+
+
 wrong = misconceptions_of("plot_attention")
 
 
@@ -1560,6 +1582,13 @@ def the_length_of_the_difference(attend, X, perm):
 
 
 @wrong
+def the_longest_row(attend, X, perm):
+    """Your answer is the length of the longest row of differences: the root of the sum of its squares. With a single
+    column, that is the same, but with two it is not. Return the largest single entry instead, without its sign."""
+    return np.linalg.norm(attend(X[perm]) - attend(X)[perm], axis=-1).max()
+
+
+@wrong
 def largest_sum_of_a_row(attend, X, perm):
     """You added up the differences of each row and took the largest sum. For a matrix, `np.linalg.norm` with `np.inf`
     does the same. Return the largest single entry instead, without its sign."""
@@ -1590,3 +1619,21 @@ def the_gap_between_the_largest_entries(attend, X, perm):
     """You take the largest entry of each result and compare these two. If the same rows come in another order, their
     largest entry stays the same, so you miss the difference. Subtract the two results entry by entry first."""
     return abs(np.max(attend(X[perm])) - np.max(attend(X)[perm]))
+
+
+@wrong
+def only_positive_differences(attend, X, perm):
+    """You look only for differences above 0. A difference of -10 is larger than one of 8, so drop the signs before you
+    compare."""
+    return max(0.0, (attend(X[perm]) - attend(X)[perm]).max())
+
+
+@wrong
+def entries_of_the_flat_array(attend, X, perm):
+    """With one column, your gap is right. With more, you took single numbers instead of rows: without `axis=0`, `np.take`
+    counts through all entries of the array. Take whole rows."""
+
+    def taken(array):
+        return np.take(array, perm).reshape(len(perm), -1)
+
+    return np.abs(attend(taken(X)) - taken(attend(X))).max()

@@ -283,6 +283,16 @@ def eps_for_equal_numbers_only(X, gain, bias, eps=1e-5):
     return (X - X.mean(axis=-1, keepdims=True)) / np.where(spread == 0, 1.0, spread) * gain + bias
 
 
+@wrong
+def difference_of_two_large_squares(X, gain, bias, eps=1e-5):
+    """For rows of large numbers that are nearly equal, your result is wrong. The mean of the squares minus the square of
+    the mean is right on paper, but both are large, and their small difference is lost in rounding. Subtract the mean
+    from the numbers first, then square."""
+    mean = X.mean(axis=-1, keepdims=True)
+    variance = np.maximum((X**2).mean(axis=-1, keepdims=True) - mean**2, 0)
+    return (X - mean) / np.sqrt(variance + eps) * gain + bias
+
+
 wrong = misconceptions_of("rotate_positions")
 
 
@@ -579,6 +589,22 @@ def turned_with_the_other_half(X, positions, base=10000.0):
     angles = np.repeat(positions[:, None] * base ** (-np.arange(0, d, 2) / d), 2, axis=-1)
     other = np.concatenate([-X[..., d // 2 :], X[..., : d // 2]], axis=-1)
     return X * np.cos(angles) + other * np.sin(angles)
+
+
+@wrong
+def one_position_for_each_batch_entry(X, positions, base=10000.0):
+    """Your rows are right without a batch. With a batch, all rows of an entry are turned by the same angles, because you
+    go through the first axis of X together with the positions. The rows are the second-to-last axis, however many axes
+    are in front."""
+    frequencies = base ** (-2 * np.arange(X.shape[-1] // 2) / X.shape[-1])
+    rows = []
+    for x, position in zip(X, positions, strict=False):
+        c, s = np.cos(position * frequencies), np.sin(position * frequencies)
+        row = np.empty(x.shape)
+        row[..., 0::2] = x[..., 0::2] * c - x[..., 1::2] * s
+        row[..., 1::2] = x[..., 0::2] * s + x[..., 1::2] * c
+        rows.append(row)
+    return np.array(rows)
 
 
 wrong = misconceptions_of("transformer_block")
