@@ -88,10 +88,9 @@ class TestLayerNorm:
     @check(points=0.25, visible=True, after="test_several_rows")
     def test_equal_numbers(self, agrees):
         """a row of equal numbers, one of tiny numbers, and one of large numbers that nearly agree"""
-        X = np.array([[5, 5, 5], [0.001, 0.003, 0.002]])
+        X = np.array([[5, 5, 5], [0.001, 0.003, 0.002], [9000, 9000.01, 9000.005]])
         agrees.layer_norm(X, *arrays_of([1, 2, 3], [4, 5, 6]))
         agrees.layer_norm(X[:1], *arrays_of([1, 2, 3], [4, 5, 6]))
-        agrees.layer_norm(np.array([9000, 9000.004, 9000.002]), *arrays_of([1, 2, 3], [4, 5, 6]), 1e-8)
 
     @check(points=0.5, after="test_several_rows")
     @given(X=arrays_nd(max_dims=3, elements=floats(-5, 5)), eps=drawn_from([1e-6, 1e-3, 0.5]), seed=SEEDS, examples=5)
