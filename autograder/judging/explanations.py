@@ -54,15 +54,18 @@ def fixed_axes(line: str, shapes: Mapping[str, Shape]) -> str:
     return f"{text} You swap the axes {last} and {first}, counted from the end. `swapaxes` swaps any two axes of any array."
 
 
+_WHICH = "Which axis of each array should be summed over?"
+_NO_SWAP = " Swapping the last two axes of one array, or the two sides, does not make them fit."
+
+
 def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
-    which = "Which axis of each array should be summed over?"
-    ask = f"Do you expect both of these sizes? {which}"
+    ask = f"Do you expect both of these sizes? {_WHICH}"
     sides = _sides(line, shapes)
     if sides is None:
         return ask
     (left, one), (right, other) = sides
     if (explanation := _turned_round(left, right, shapes)) and one[-1] != other[-2]:
-        return explanation if explanation.endswith("swapped.") else f"{explanation} {which}"
+        return explanation
     if len(one) < 2 or len(other) < 2:
         return ask
     # A change helps if the axes that are then summed over have equal sizes.
@@ -73,12 +76,8 @@ def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
     }
     would = [how for how, fit in fits.items() if fit]
     if not would:  # another order may fit if ``.T`` reversed batch axes
-        return (
-            ask
-            if ".T" in left + right
-            else f"{ask} Swapping the last two axes of one array, or the sides, does not make them fit."
-        )
-    return f"If both shapes are as you expect, the sizes would fit {', or '.join(would)}. {which}"
+        return ask + _NO_SWAP * (".T" not in left + right)
+    return f"If both shapes are as you expect, the sizes would fit {', or '.join(would)}. {_WHICH}"
 
 
 def _turned_round(left: str, right: str, shapes: Mapping[str, Shape]) -> str:
@@ -90,7 +89,7 @@ def _turned_round(left: str, right: str, shapes: Mapping[str, Shape]) -> str:
     shape, back = shapes[name], shapes[name][::-1]
     now = f"{shape} becomes {back}" if shape != back else f"the shape stays {shape}, but the axes change places"
     if right != f"{name}.T" or left not in shapes or shapes[left][-1:] != shape[-1:]:
-        return f"`.T` reverses all the axes of `{name}`: {now}."
+        return f"`.T` reverses all the axes of `{name}`: {now}. {_WHICH}"
     return f"`.T` reverses all the axes of `{name}`: {now}. The sizes would fit if only the last two were swapped."
 
 

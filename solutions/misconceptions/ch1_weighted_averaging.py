@@ -565,8 +565,8 @@ def error_without_a_shift(x, axis=-1):
 
 @wrong
 def axis_put_back_at_the_end(x, axis=-1):
-    """Along the last axis, your softmax is right. Along another axis, the maximum and the sum get their missing axis back
-    at the end, as with `[..., None]`, and no longer fit. Which argument of `max` and `sum` keeps the axis where it was?"""
+    """Along the last axis, your softmax is right. Along another axis, you put the axis that `max` and `sum`
+    drop back at the end, for example with `[..., None]`. Which argument of `max` and `sum` keeps the axis where it was?"""
     e = np.exp(x - x.max(axis=axis)[..., None])
     return e / e.sum(axis=axis)[..., None]
 
@@ -812,8 +812,8 @@ def powers_of_the_weights(q, K, V, temperature=1.0):
 
 @wrong
 def sums_without_a_shift(q, K, V, temperature=1.0):
-    """Your answer can be nan at low temperatures. For example, a score of 8 at temperature 0.01 is 800, exp(800) is inf,
-    and so are both sums, of exp times value and of exp alone. Which number can you subtract from all the scores first,
+    """Your answer can be nan at low temperatures. For example, a score of 8 at temperature 0.01 is 800. exp(800) is inf,
+    and so are the two sums that you divide. Which number can you subtract from all the scores first,
     so that exp stays small and no weight changes?"""
     e = np.exp(K @ q / temperature)
     return e @ V / e.sum()

@@ -363,7 +363,7 @@ def counts_the_lengths_down(lengths, n_k):
 @wrong
 def nothing_real_means_all_real(lengths, n_k):
     """Your mask is right, except for a sequence of length 0: you allow all of its keys, but all of them are padding.
-    Does an index become negative there? Index -1 is the last entry, and raises no error."""
+    Does an index become negative there? Index -1 selects the last entry and raises no error."""
     return np.tri(n_k, dtype=bool)[lengths - 1][:, None]
 
 

@@ -152,7 +152,7 @@ def the_first_two_axes(X, h):
 @wrong
 def batch_axes_turned_round(X, h):
     """Your heads are right for a single sequence. With batch axes, your numbers are those of `X.T`, which reverses all the
-    axes, so the batch is no longer in front. Only swap two axes, and leave the ones in front where they are."""
+    axes, so the batch is no longer in front. Swap only two axes, and keep the batch axes in front."""
     return X.T.reshape(h, X.shape[-1] // h, -1).swapaxes(1, 2)
 
 
@@ -1140,7 +1140,7 @@ def one_number_for_each_query(weights):
 
 @wrong
 def local_has_no_end(weights):
-    """Your `local` counts the keys from i - 1 on, also those far behind i + 1. In a causal head these weights are 0, but
+    """Your `local` counts the keys from i - 1 on, also those far after i + 1. In a causal head these weights are 0, but
     other heads look ahead. Count keys at most one step away, on both sides."""
     return {**pattern_scores(weights), "local": float(np.triu(weights, k=-1).sum(axis=-1).mean())}
 

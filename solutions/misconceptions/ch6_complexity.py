@@ -1094,7 +1094,7 @@ def the_newest_is_hidden(q, k, v, cache_K, cache_V):
 
 @wrong
 def sums_without_a_shift(q, k, v, cache_K, cache_V):
-    """Your results are those of two sums, of exp times value and of exp alone, without a shift. From 710 on exp is inf,
+    """Your results match two sums of exp without a shift: one of exp times value, and one of exp. From 710 on, exp is inf,
     and inf / inf is nan. Take exp only of differences to the largest score, which changes no weight. The given
     `softmax` does this."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])

@@ -133,7 +133,7 @@ ARRAYS = {
             "of `Q` swapped",
         ),
         ("Q @ K", "Here `Q` has shape (2, 3) and `K` has shape (4, 3).", ""),
-        ("Q @ V", "Swapping the last two axes of one array, or the sides, does not make them fit", "would fit"),
+        ("Q @ V", "Swapping the last two axes of one array, or the two sides, does not make them fit", "would fit"),
         (
             "K.T @ Q",
             "If both shapes are as you expect, the sizes would fit with the two sides swapped.",
