@@ -812,9 +812,9 @@ def powers_of_the_weights(q, K, V, temperature=1.0):
 
 @wrong
 def sums_without_a_shift(q, K, V, temperature=1.0):
-    """Your answer can be nan at low temperatures. For example, a score of 8 at temperature 0.01 is 800. exp(800) is inf,
-    and so are the two sums that you divide. Which number can you subtract from all the scores first,
-    so that exp stays small and no weight changes?"""
+    """Your answer can be nan at low temperatures. For example, a score of 8 at temperature 0.01 is 800, and exp(800) is
+    inf. A safe softmax avoids that: which number does it subtract from all the scores first, and does your exp get the
+    result?"""
     e = np.exp(K @ q / temperature)
     return e @ V / e.sum()
 

@@ -1094,9 +1094,9 @@ def the_newest_is_hidden(q, k, v, cache_K, cache_V):
 
 @wrong
 def sums_without_a_shift(q, k, v, cache_K, cache_V):
-    """Your results match two sums of exp without a shift: one of exp times value, and one of exp. From 710 on, exp is inf,
-    and inf / inf is nan. Take exp only of differences to the largest score, which changes no weight. The given
-    `softmax` does this."""
+    """Your results are those of exp without a shift, or with a shift that is undone. From 710 on the result is inf, and
+    inf / inf is nan. Take exp only of differences to the largest score, which changes no weight. The given `softmax`
+    does this."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     e = np.exp(K @ q / np.sqrt(len(q)))
     return e @ V / e.sum(), K, V
