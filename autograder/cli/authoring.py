@@ -6,6 +6,7 @@ import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,9 +117,8 @@ def audit(
     workers: int | None,
 ) -> None:
     """Measure a chapter's checks: which mistakes they catch and identify, and which correct solutions they wrongly reject."""
-    from autograder.authoring.audit import ChapterAudit, audit_page
-    from autograder.authoring.audit import audit as audit_chapters
-    from autograder.authoring.release.inspection import inspect_chapter
+    from autograder.authoring.audit import audit_page
+    from autograder.authoring.audit.measure import each_chapter
 
     with commands.report_errors():
         course = load_course(course_folder)
@@ -126,13 +126,9 @@ def audit(
             _learn_from(course, from_class, workers or commands.cores())
             return
         asked = commands.selected_chapters(course, chapters, everything=not chapters)
-        found = {chapter: inspect_chapter(course, chapter) for chapter in asked}
-        # The audit of an endless reference would not end, and every finding about an unfinished chapter would be wrong.
-        unmeasured = [c for c in asked if found[c].endless or found[c].unfinished]
-        judged = [c for c in asked if c not in unmeasured]
-        measured = audit_chapters(course, judged, workers=workers or commands.cores(), locate=locate, suggest=suggest)
-        audits = {report.chapter: report for report in [*measured, *(ChapterAudit(c, ()) for c in unmeasured)]}
-        reports = [replace(audits[c], mistakes=(*map(str, found[c].mistakes), *audits[c].mistakes)) for c in asked]
+        measure = partial(_audited, locate=locate, suggest=suggest)
+        measured = dict(each_chapter(measure, course, asked, workers or commands.cores()))
+        reports = [measured[chapter] for chapter in asked]
         if page is not None:
             page.write_text(audit_page(reports, course.title or course.course_id), encoding="utf-8")
             echo_status(f"The page was written to {page}.")
@@ -143,6 +139,20 @@ def audit(
             if suggest:
                 _offer(course, reports)
         raise Exit(0 if all(report.ok for report in reports) else 1)
+
+
+def _audited(course: Course, chapter: str, *, locate: bool, suggest: bool) -> ChapterAudit:
+    """Inspect a chapter and audit it."""
+    from autograder.authoring.audit import ChapterAudit
+    from autograder.authoring.audit import audit as audit_chapters
+    from autograder.authoring.release.inspection import inspect_chapter
+
+    found = inspect_chapter(course, chapter)
+    report = ChapterAudit(chapter, ())
+    # The audit of an endless reference would not end, and every finding about an unfinished chapter would be wrong.
+    if not found.endless and not found.unfinished:
+        [report] = audit_chapters(course, [chapter], locate=locate, suggest=suggest)
+    return replace(report, mistakes=(*map(str, found.mistakes), *report.mistakes))
 
 
 def _offer(course: Course, reports: Sequence[ChapterAudit]) -> None:

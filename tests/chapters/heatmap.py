@@ -73,12 +73,12 @@ def read(ax, weights):
     down, across = _labels(ax, 1)[::-1], _labels(ax, 0)
     near = _spacing(across, ax.bbox.width) * _NEAR, _spacing(down, ax.bbox.height) * _NEAR
     pieces = _pieces(ax)
-    found = [[_seen(ax, pieces, (x, y), near) for x, _ in across] for y, _ in down]
+    found = _seen(ax, pieces, [(x, y) for y, _ in down for x, _ in across], np.array(near))
     return {
         "drawn": "something" if pieces else "nothing",
         "down": " | ".join(t for _, t in down),
         "across": " | ".join(t for _, t in across),
-        "shown": _as_weights(found, np.asarray(weights, dtype=np.float64)),
+        "shown": _as_weights(found, (len(down), len(down) and len(across)), np.asarray(weights, dtype=np.float64)),
     }
 
 
@@ -132,7 +132,7 @@ def _spacing(labels, whole):
 
 
 def _pieces(ax):
-    """Return a function for each artist, the uppermost first, from a position in pixels to the value there, or ``None`` outside."""
+    """Return a function for each artist, the uppermost first, from positions in pixels to the values there, or ``None`` outside."""
     from matplotlib.collections import Collection, LineCollection, PathCollection  # noqa: PLC0415
 
     artists = [a for a in (*ax.patches, *ax.collections, *ax.images) if a.get_visible()]
@@ -171,14 +171,14 @@ def _image(image):
     first, last = ends if image.origin == "lower" else ends[::-1]
     rows, columns = array.shape[:2]
 
-    def at(place, _near):
-        x, y = to_data.transform(place)
-        i, j = rows * (y - first) / (last - first), columns * (x - left) / (right - left)
-        return _plain(array[int(i), int(j)]) if 0 <= i < rows and 0 <= j < columns else None
+    def at(places, _near):
+        x, y = to_data.transform(places).T
+        cells = zip(rows * (y - first) / (last - first), columns * (x - left) / (right - left), strict=True)
+        return [_plain(array[int(i), int(j)]) if 0 <= i < rows and 0 <= j < columns else None for i, j in cells]
 
-    def at_uneven(place, _near):
-        value = image.get_cursor_data(SimpleNamespace(x=place[0], y=place[1]))
-        return None if value is None else _plain(value)
+    def at_uneven(places, _near):
+        values = [image.get_cursor_data(SimpleNamespace(x=x, y=y)) for x, y in places]
+        return [None if value is None else _plain(value) for value in values]
 
     # In a plain image, all cells have the same size. One transform for all of them is ten times as fast.
     return at if type(image).get_cursor_data is AxesImage.get_cursor_data else at_uneven
@@ -188,26 +188,26 @@ def _dots(dots):
     centres = dots.get_offset_transform().transform(dots.get_offsets())
     sizes, colours, values = dots.get_sizes(), dots.get_facecolor(), _shown_values(dots)
 
-    def at(place, near):
-        if not len(centres):
-            return None
+    def nearest(place, near):
         far = np.abs(centres - place)
         k = int(np.argmin(far.sum(axis=1)))
-        if (far[k] > 2 * np.array(near) + 0.5).any():
+        if (far[k] > 2 * near + 0.5).any():
             return None
         if values is not None:
             return _plain(np.ravel(values)[k])
         return _plain(sizes[k] if len(sizes) > 1 else colours[k % len(colours)])
 
-    return at
+    return lambda places, near: [nearest(place, near) if len(centres) else None for place in places]
 
 
 def _areas(paths, values, colours):
-    def at(place, _near):
-        for k, path in enumerate(paths):
-            if path.contains_point(place):
-                return _plain(np.ravel(values)[k] if values is not None else colours[k % len(colours)])
-        return None
+    def shown(k):
+        return _plain(np.ravel(values)[k] if values is not None else colours[k % len(colours)])
+
+    def at(places, _near):
+        inside = [path.contains_points(places) for path in paths]
+        first = np.argmax([np.zeros(len(places), dtype=bool), *inside], axis=0)  # 0 if no path contains the place
+        return [shown(k - 1) if k else None for k in first]
 
     return at
 
@@ -222,26 +222,26 @@ def _plain(value):
     return tuple(round(alpha * float(c) + 1 - alpha, 6) for c in colour[:3])
 
 
-def _seen(ax, pieces, place, near):
-    """Return the value shown around a place, or ``None`` if there is no value or the values on both sides of the place differ."""
-    if not ax.bbox.padded(1).contains(*place):
-        return None
-    found = set()
+def _seen(ax, pieces, places, near):
+    """Return the value shown around each place, or ``None`` if there is no value or the values on both sides of the place differ."""
+    box, sides = ax.bbox.padded(1), []
     for side in (-1, 1):  # two opposite corners: any border through the place is between them
-        point = place[0] + side * near[0], place[1] + side * near[1]
-        values = (piece(point, near) for piece in pieces)
-        found.add(next((v for v in values if v is not None), None))
-    return found.pop() if len(found) == 1 else None
+        points, values = np.reshape(places, (-1, 2)) + side * near, [None] * len(places)
+        for piece in pieces:
+            open_ = [k for k, value in enumerate(values) if value is None]
+            for k, value in zip(open_, piece(points[open_], near) if open_ else (), strict=True):
+                values[k] = value
+        sides.append(values)
+    return [a if a == b and box.contains(*place) else None for place, a, b in zip(places, *sides, strict=True)]
 
 
-def _as_weights(found, weights):
+def _as_weights(found, shape, weights):
     """Return the numbers that a picture shows, or the weights themselves if all shown numbers rise or fall with them."""
-    shape = (len(found), len(found[0]) if found else 0)
-    kinds = {len(value) for row in found for value in row if value is not None}
+    kinds = {len(value) for value in found if value is not None}
     shown = np.full((*shape, max(kinds, default=1)), np.nan)
     if len(kinds) == 1:
-        for i, j in np.ndindex(shape):
-            shown[i, j] = np.nan if found[i][j] is None else found[i][j]
+        for place, value in zip(np.ndindex(shape), found, strict=True):
+            shown[place] = np.nan if value is None else value
     # Colors have 256 steps. In most color maps the brightness rises, and in many others red, green or blue does.
     scales = [shown[..., 0]] if shown.shape[-1] == 1 else [shown @ [0.299, 0.587, 0.114], *np.moveaxis(shown, -1, 0)]
     smallest = 1e-9 if shown.shape[-1] == 1 else 0.02 * float(np.ptp(weights)) + 1e-9
