@@ -331,7 +331,9 @@ class MeasuredExercise:
                 killers[check] += 1
         for misconception, verdict in self._outcomes:
             status = {check.name: check.status for check in verdict.checks}
-            not_tried = [c for c in self.spec.checks if status[c.name] == "not_tried"]
+            # A slow check only has to fail once.
+            killed_before = {name for name in self._slow[0] if killers[name]}
+            not_tried = [c for c in self.spec.checks if status[c.name] == "not_tried" and c.name not in killed_before]
             subject = self._subject(self._with(misconception.function), _SECONDS, misconception.function)
             rest = _failing(self._wordless, dataclasses.replace(self.spec, checks=tuple(not_tried)), subject.open())
             for check in rest | {name for name, outcome in status.items() if outcome not in {"passed", "not_tried"}}:
@@ -349,27 +351,29 @@ class MeasuredExercise:
     def _killed_by(self, function: Callable[..., Any]) -> set[str]:
         """Return the checks that fail for ``function``, ignoring ``after=`` conditions.
 
-        Checks that limit the memory of a call are expensive, so they run only if no other visible check fails. If no check
-        fails, all checks run again after all planned calls.
+        Slow checks run only if no other visible check fails. If no check fails, all checks run again after all planned calls.
         """
         subject = self._subject(self._with(function), _SECONDS)
-        roomy, _ = self._slow
-        cheap = dataclasses.replace(self.spec, checks=tuple(c for c in self.spec.checks if c.name not in roomy))
-        killed = _failing(self._wordless, cheap, subject.open(), planned=False)
-        if roomy and not killed & self.spec.visible:
-            rest = dataclasses.replace(self.spec, checks=tuple(c for c in self.spec.checks if c.name in roomy))
+        slow, _ = self._slow
+        quick = dataclasses.replace(self.spec, checks=tuple(c for c in self.spec.checks if c.name not in slow))
+        killed = _failing(self._wordless, quick, subject.open(), planned=False)
+        if slow and not killed & self.spec.visible:
+            rest = dataclasses.replace(self.spec, checks=tuple(c for c in self.spec.checks if c.name in slow))
             killed |= _failing(self._wordless, rest, subject.open(), planned=False)
         return killed or _failing(self._wordless, self.spec, subject.open())
 
     @cached_property
     def _slow(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The names of the checks that limit the memory of a call, and of those whose probes examine many random results."""
-        roomy, random_results = set(), set()
+        """The names of the slow checks, and of the checks whose probes examine many random results.
+
+        A check is slow if it limits the memory of a call or examines random results, or if it is hidden and makes calls through probes.
+        """
+        slow, random_results = set(), set()
         for check in self.spec.checks:
             for call in self.checks.dry_run(self.spec.name, (check.name,), self.checks.secret):
-                roomy |= {check.name} if call.memory_mb is not None else set()
                 random_results |= {check.name} if call.probe and any(isinstance(a, Rng) for a in call.args) else set()
-        return frozenset(roomy), frozenset(random_results)
+                slow |= {check.name} if call.memory_mb is not None or (call.probe and not check.visible) else set()
+        return frozenset(slow | random_results), frozenset(random_results)
 
     def _reason_it_is_right(self, mutant: Mutant) -> str:
         written = dict(self.spec.equivalent)

@@ -27,7 +27,7 @@ from autograder.checking.inputs.array_arguments import ArrayArgument
 from autograder.checking.inputs.builtin_arguments import ChoiceArgument, NumberArgument
 from autograder.checking.inputs.categories import categories_of, is_excluded
 from autograder.checking.inputs.contract import Contract, replace_at
-from autograder.checking.inputs.covering import cover, differing_arguments
+from autograder.checking.inputs.covering import DrawnInput, cover, differing_arguments
 from autograder.judging.exercise_session import Sessions
 from autograder.judging.functions import FunctionSession
 from autograder.judging.loader import ChapterChecks
@@ -179,6 +179,11 @@ class FaultModel:
             by_check[check.name] = frozenset(recorder.asked)
         return recorder, by_check
 
+    @functools.cached_property
+    def _inputs(self) -> Sequence[DrawnInput]:
+        """Inputs of every category."""
+        return cover(self.contract, 0).inputs
+
     def _student(self, session: FunctionSession, *, planned: bool = False) -> StudentProxy:
         return StudentProxy(self.checks.converse(self.exercise, Sessions(lambda: session), planned=planned))
 
@@ -261,7 +266,7 @@ class FaultModel:
 
     def _others(self) -> Iterator[_Fault]:
         """Yield faults that remember earlier results, and faults that occur only in some steps of a loop."""
-        values = cover(self.contract, 0).inputs[0].values
+        values = self._inputs[0].values
         result = self.checks.references[self.exercise](**{k: copy_argument(v) for k, v in values.items()})
         # Skip plots, which cannot be remembered, and Booleans, which may be the same for all arrays of one shape.
         if not family_of(result).is_perturbable(result) or isinstance(result, bool | np.bool_):
@@ -274,7 +279,7 @@ class FaultModel:
 
     def _never_matters(self, name: str) -> bool:
         """Return whether the argument ``name``, such as a block size, never changes the result."""
-        inputs = [drawn.values for drawn in cover(self.contract, 0).inputs if not drawn.categories]
+        inputs = [drawn.values for drawn in self._inputs if not drawn.categories]
         changed = [pair for pair in itertools.combinations(inputs, 2) if differing_arguments(*pair) == [name]]
         function = self.checks.references[self.exercise]
         results = [[function(**{k: copy_argument(v) for k, v in one.items()}) for one in pair] for pair in changed]

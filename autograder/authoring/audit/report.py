@@ -78,8 +78,8 @@ class ExerciseAudit(_Shares):
         survivors: mutants that no check kills.
         seen_by_hidden_only: mutants that only hidden checks kill.
         equivalent: mutants that are correct, each with the reason.
-        kills: the number of wrong solutions and mutants that each check kills. Checks that limit memory are tried only
-            on the mutants that no other visible check kills.
+        kills: the number of wrong solutions and mutants that each check kills. Slow checks are tried only on the mutants
+            that no other visible check kills.
         checks_without_kills: checks that kill nothing, except purity checks, which few mutants fail.
         flaky: checks that reject a correct solution when the inputs are drawn again, each with the solution that it rejects.
         hardcoded: the largest share of the points that a function earns by returning one visible answer from every call.
