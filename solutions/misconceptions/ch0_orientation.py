@@ -217,9 +217,9 @@ def cosine_of_the_angle(X, Y):
 
 @wrong
 def cosine_and_nan_for_zeros(X, Y):
-    """You divided by the norms of the rows, so none of your numbers is above 1, and a row of zeros gives nan. That is
-    the cosine of the angle between two rows. In a plain dot product the norm counts: for example, [1, 0] with [3, 0]
-    gives 3, but with [1, 0] only 1."""
+    """You divided by the norms of the rows, so none of your numbers is above 1. That is the cosine of the angle between
+    two rows. In a plain dot product the norm counts: for example, [1, 0] with [3, 0] gives 3, but with [1, 0] only
+    1."""
     with np.errstate(all="ignore"):
         return (X @ Y.T) / (np.linalg.norm(X, axis=1)[:, None] * np.linalg.norm(Y, axis=1))
 

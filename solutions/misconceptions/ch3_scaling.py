@@ -1146,15 +1146,15 @@ def slopes_from(flat, f, x, eps):
 
 @wrong
 def moves_a_copy(f, x, eps=1e-5):
-    """Your slopes are 0 if x is not contiguous in memory, like a transpose. For such an array, `x.ravel()` returns a
-    copy, and what you change in a copy does not change x. Does your f get an array in which the entry has moved?"""
+    """Your slopes are 0 if x is transposed in memory. For such an array, `x.ravel()` and `x.reshape(-1)` return a copy,
+    and what you change in a copy does not change x. Does your f get an array in which the entry has moved?"""
     return slopes_from(x.ravel(), f, x, eps)
 
 
 @wrong
 def moves_a_reshaped_copy(f, x, eps=1e-5):
-    """Your slopes are 0 if x is transposed in memory. For such an array, `x.reshape(-1)` returns a copy, and what you
-    change in a copy does not change x. Does your f get an array in which the entry has moved?"""
+    """Your slopes are 0 if x is transposed in memory. For such an array, `x.ravel()` and `x.reshape(-1)` return a copy,
+    and what you change in a copy does not change x. Does your f get an array in which the entry has moved?"""
     return slopes_from(x.reshape(-1), f, x, eps)
 
 

@@ -640,9 +640,8 @@ def looks_at_the_forbidden_or_at_nothing(Q, K, V, mask=None):
 
 @wrong
 def picks_with_a_mask_of_another_shape(Q, K, V, mask=None):
-    """Your attention is right if the mask has the shape of the scores. If NumPy has to stretch the mask, you get an
-    error. A boolean index such as `scores[~mask]` must have the shape of the array it indexes. `np.where` and
-    arithmetic stretch a mask by themselves."""
+    """You get an error for some masks. A boolean index such as `scores[~mask]` must have exactly the sizes of the axes
+    that it indexes. `np.where` and arithmetic stretch a mask by themselves."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     if mask is not None:
         scores[~mask] = -1e9
@@ -652,9 +651,8 @@ def picks_with_a_mask_of_another_shape(Q, K, V, mask=None):
 
 @wrong
 def picks_along_the_last_axes(Q, K, V, mask=None):
-    """Your attention is right if the mask has the size of the last axes of the scores. If NumPy has to stretch the mask,
-    you get an error. A boolean index must have the sizes of the axes that it indexes. `np.where` and arithmetic stretch
-    a mask by themselves."""
+    """You get an error for some masks. A boolean index such as `scores[~mask]` must have exactly the sizes of the axes
+    that it indexes. `np.where` and arithmetic stretch a mask by themselves."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     if mask is not None:
         scores[..., ~mask] = -1e9

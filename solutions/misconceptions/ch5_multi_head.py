@@ -720,8 +720,9 @@ def exp_with_no_shift(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def the_whole_mask_for_every_head(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """You pass the whole mask to the attention of each head. A mask may have an axis for the heads, with a
-    separate mask for each head. Which part of it belongs to head i?"""
+    """Each of your heads gets the whole mask, including the parts for other heads or other sequences. The mask already
+    broadcasts against (…, h, n_q, n_k). If all heads run in one call, add no axis to it. If you loop over the heads,
+    give each one its own part."""
     parts = (np.split(X @ W, h, axis=-1) for X, W in ((X_q, W_Q), (X_kv, W_K), (X_kv, W_V)))
     outputs, weights = zip(*(masked_attention(*head, mask) for head in zip(*parts, strict=True)), strict=True)
     return np.concatenate(outputs, axis=-1) @ W_O, np.stack(weights, axis=-3)

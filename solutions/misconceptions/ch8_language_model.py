@@ -245,8 +245,8 @@ def means_as_one_column(X, gain, bias, eps=1e-5):
 
 @wrong
 def means_as_one_column_but_for_single_rows(X, gain, bias, eps=1e-5):
-    """Your code fits a single row or a matrix only. X can also have more axes, with batch axes in front. Work along the
-    last axis, whatever comes before it. With `keepdims=True`, each mean meets its own row."""
+    """Your code is right for one or two axes, but not with more. Does each mean meet its own row, however many axes X
+    has? For example, `.T` reverses all the axes. With `keepdims=True`, the means fit X as it is."""
     return means_as_one_column(X, gain, bias, eps) if X.ndim > 1 else right.layer_norm(X, gain, bias, eps)
 
 
@@ -398,8 +398,8 @@ def distance_without_a_sign(X, positions, base=10000.0):
 @wrong
 def negative_positions_from_the_end(X, positions, base=10000.0):
     """Rows at negative positions are wrong, or cause an error. If you look something up in a table by position, a
-    negative index counts from the end of the table. Compute the angle from the position itself, which works for every
-    whole number."""
+    negative index counts from the end of the table. Compute the angle from the position itself, which works for
+    every whole number."""
     table = angles_of(X, np.arange(max(int(np.max(positions)), 0) + 1), base)
     return turned(X, table[positions])
 
@@ -474,8 +474,9 @@ def angles_added_up(X, positions, base=10000.0):
 
 @wrong
 def table_up_to_the_largest_distance(X, positions, base=10000.0):
-    """Rows at negative positions are wrong. If you look something up in a table by position, a negative index counts
-    from the end of the table. Compute the angle from the position itself, which works for every whole number."""
+    """Rows at negative positions are wrong, or cause an error. If you look something up in a table by position, a
+    negative index counts from the end of the table. Compute the angle from the position itself, which works for
+    every whole number."""
     table = angles_of(X, np.arange(int(np.max(np.abs(positions))) + 1), base)
     return turned(X, table[positions])
 
@@ -1015,15 +1016,15 @@ def norm_with_a_smaller_eps(X, weights, h):
 
 @wrong
 def norm_with_a_far_smaller_eps(X, weights, h):
-    """Your norms use another eps than the usual one of `layer_norm`. The results differ a little, most of all for rows
-    of nearly equal numbers. Call `layer_norm` with its usual eps, because the model was trained with it."""
+    """Your norms use another eps than the usual one of `layer_norm`, or none. The results differ a little, most of all
+    for rows of nearly equal numbers. Call `layer_norm` with its usual eps, because the model was trained with it."""
     return own_attention(X, weights, h, norm=with_eps(1e-8))
 
 
 @wrong
 def norm_with_hardly_any_eps(X, weights, h):
-    """Your norms use another eps than the usual one of `layer_norm`. The results differ a little, most of all for rows
-    of nearly equal numbers. Call `layer_norm` with its usual eps, because the model was trained with it."""
+    """Your norms use another eps than the usual one of `layer_norm`, or none. The results differ a little, most of all
+    for rows of nearly equal numbers. Call `layer_norm` with its usual eps, because the model was trained with it."""
     return own_attention(X, weights, h, norm=with_eps(1e-12))
 
 
@@ -1036,8 +1037,8 @@ def norm_with_a_larger_eps(X, weights, h):
 
 @wrong
 def norm_without_eps(X, weights, h):
-    """Your norms work without eps. The results differ a little, and a row of equal numbers has variance 0. Call
-    `layer_norm` with its usual eps, because the model was trained with it."""
+    """Your norms use another eps than the usual one of `layer_norm`, or none. The results differ a little, most of all
+    for rows of nearly equal numbers. Call `layer_norm` with its usual eps, because the model was trained with it."""
     return own_attention(X, weights, h, norm=with_eps(0.0))
 
 

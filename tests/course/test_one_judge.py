@@ -37,7 +37,7 @@ def solutions(checks, chapter):
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", COURSE.finished_chapters())
 def test_recorded_checks_are_judged_as_live_ones(chapter, monkeypatch):
-    """Live and recorded visible checks give the same status, points, mistake and messages.
+    """Live and recorded visible checks give the same status, points, mistake and messages, and name each known mistake that they find.
 
     Only the grader can look at a result itself (``when_graded``), so what this adds to a message is left out here.
     """
@@ -59,7 +59,8 @@ def test_recorded_checks_are_judged_as_live_ones(chapter, monkeypatch):
     for spec in checks.specs.values():
         if spec.answers:
             right.update(right[spec.name]())
-    judge, differ, wrong = Judge(checks), [], 0
+    messages = {m.name: m.message for m in known_misconceptions(COURSE, chapter)}
+    judge, differ, unnamed, wrong = Judge(checks), [], [], 0
     for exercise, name, own in solutions(checks, chapter):
         subject = FunctionSubject(name, {**right, **own}, call_seconds=SECONDS)
         found_more.clear()
@@ -67,10 +68,15 @@ def test_recorded_checks_are_judged_as_live_ones(chapter, monkeypatch):
         assert live.status != "passed" or found_more == []
         [replayed] = replay(examples, subject, only=frozenset({exercise}))
         wrong += live.status != "passed"
+        is_error = not {check.status for check in live.checks} & {"failed", "partial"}  # explained by itself
+        is_named = messages.get(live.misconception) == messages.get(name)
+        if name in messages and not (is_error or is_named or checks.specs[exercise].answers):
+            unnamed.append((exercise, name, live.misconception))
         if live != replayed:
             fields = [f.name for f in dataclasses.fields(live) if getattr(live, f.name) != getattr(replayed, f.name)]
             differ.append((exercise, name, {f: (getattr(live, f), getattr(replayed, f)) for f in fields}))
     assert differ == []
+    assert unnamed == []
     assert wrong > 10  # otherwise, hardly any messages were compared
 
 

@@ -331,9 +331,8 @@ class MeasuredExercise:
                 killers[check] += 1
         for misconception, verdict in self._outcomes:
             status = {check.name: check.status for check in verdict.checks}
-            # A slow check only has to fail once.
-            killed_before = {name for name in self._slow[0] if killers[name]}
-            not_tried = [c for c in self.spec.checks if status[c.name] == "not_tried" and c.name not in killed_before]
+            enough = {name for name in self._slow[0] if killers[name]}  # a slow check only has to fail once
+            not_tried = [c for c in self.spec.checks if status[c.name] == "not_tried" and c.name not in enough]
             subject = self._subject(self._with(misconception.function), _SECONDS, misconception.function)
             rest = _failing(self._wordless, dataclasses.replace(self.spec, checks=tuple(not_tried)), subject.open())
             for check in rest | {name for name, outcome in status.items() if outcome not in {"passed", "not_tried"}}:

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import redirect_stdout
 from dataclasses import asdict, fields
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -90,21 +89,19 @@ def audit(
     chapters: Sequence[str],
     *,
     mutants: bool = True,
-    workers: int = 1,
     draws: int = DRAWS,
     locate: bool = False,
     suggest: bool = False,
 ) -> list[ChapterAudit]:
-    """Audit ``chapters`` in ``workers`` processes.
+    """Audit ``chapters`` one after the other. Use ``each_chapter`` to audit several at a time.
 
     With ``locate``, also measure fault localization, which takes minutes per chapter. With ``suggest``, turn
     mutants that survive or match no misconception into suggestions. Raises ``CourseError`` if the checks cannot be read.
     """
-    for chapter in chapters:
-        course.require_chapter(chapter)
-    measure = partial(_audit, mutants=mutants, draws=draws, locate=locate, suggest=suggest)
-    measured = dict(each_chapter(measure, course, chapters, workers))
-    return [measured[chapter] for chapter in chapters]
+    return [
+        _audit(course, course.require_chapter(c), mutants=mutants, draws=draws, locate=locate, suggest=suggest)
+        for c in chapters
+    ]
 
 
 def _audit(course: Course, chapter: str, *, mutants: bool, draws: int, locate: bool, suggest: bool) -> ChapterAudit:
