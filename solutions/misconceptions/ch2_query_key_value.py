@@ -174,6 +174,21 @@ def as_many_keys_as_queries_in_a_loop(X_q, X_kv, W_Q, W_K, W_V):
     return Q, K, V
 
 
+@wrong
+def axes_of_size_one_removed(X_q, X_kv, W_Q, W_K, W_V):
+    """A single query of width 3 should have the shape (1, 3), but yours has the shape (3,). `squeeze` removes every axis
+    of size 1, and so does an index such as `[0]` for its axis. Which axes should your results have?"""
+    return tuple(np.squeeze(X @ W) for X, W in ((X_q, W_Q), (X_kv, W_K), (X_kv, W_V)))
+
+
+@wrong
+def batch_axes_in_one(X_q, X_kv, W_Q, W_K, W_V):
+    """With two batch axes, your numbers are right, but both axes are one axis: (2, 1, n_q, d_k) became (2, n_q, d_k). If
+    you flatten the batch axes, restore them at the end. `@` needs no flattening, since it works on the last two axes."""
+    pairs = ((X_q, W_Q), (X_kv, W_K), (X_kv, W_V))
+    return tuple((X if X.ndim == 2 else X.reshape(-1, *X.shape[-2:])) @ W for X, W in pairs)
+
+
 wrong = misconceptions_of("attention_scores")
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.misconception import misconceptions_of
 from solutions.ch1_weighted_averaging import softmax
-from solutions.ch3_scaling import query_gradient, scaled_dot_product_attention, softmax_jacobian
+from solutions.ch3_scaling import numerical_gradient, query_gradient, scaled_dot_product_attention, softmax_jacobian
 
 
 def _pairs(d_k, n_samples, rng):
@@ -29,6 +29,15 @@ def query_with_itself(d_k, n_samples, rng):
     draws: does each score use one of each?"""
     q = rng.standard_normal((n_samples, d_k))
     return (q * q).sum(axis=-1).var()
+
+
+@wrong
+def entries_without_their_mean(d_k, n_samples, rng):
+    """For vectors with a single entry, all your answers are 0, as if you subtracted from each vector the mean of its
+    entries. Then the entries are no longer independent. Use them as they were drawn."""
+    q, k = _pairs(d_k, n_samples, rng)
+    q, k = (x - x.mean(axis=1, keepdims=True) for x in (q, k))
+    return (q * k).sum(axis=-1).var()
 
 
 @wrong
@@ -1406,6 +1415,14 @@ def complex_step(f, x, eps=1e-5):
 
 def _weights(q, K):
     return softmax(K @ q / np.sqrt(len(q)))
+
+
+@wrong
+def columns_read_and_rows_written(f, x, eps=1e-5):
+    """If x has several axes, your slopes are in other places than their entries: they are in the order of the columns,
+    but they fill your result row by row. `order="F"` counts down the columns. Do you use it in both directions?"""
+    slopes = numerical_gradient(f, x, eps)
+    return slopes.flatten(order="F").reshape(x.shape)
 
 
 wrong = misconceptions_of("query_gradient")

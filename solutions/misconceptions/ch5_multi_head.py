@@ -238,6 +238,13 @@ def unpacks_four_axes(O):
 
 
 @wrong
+def heads_side_by_side_for_one_batch_axis(O):
+    """With two batch axes, you join the heads along another axis: your result has the shape (2, 3, 4, 2) instead of (2, 1,
+    4, 6). `np.hstack` always joins along axis 1. Which axis should become longer, counted from the right?"""
+    return np.hstack(list(O)) if O.ndim == 3 else np.array([np.hstack(list(sequence)) for sequence in O])
+
+
+@wrong
 def merges_into_one_batch_axis(O):
     """Your result always has exactly one batch axis. If O has none, you add one of size 1, and if it has two, you merge
     them. Your result should have the same batch axes."""
@@ -1282,8 +1289,8 @@ def one_label_for_equal_tokens(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def equal_tokens_in_one_place(weights, query_tokens, key_tokens, ax=None):
-    """Equal tokens have one label in your picture, at the place of the first, so the places of the others have no
-    label. Do you look up each token in the list? Place a label by the number of its position, not by its word."""
+    """Equal tokens have only one label in your picture, at the place of the first. Do you look up each token in the list,
+    or use the words as places? Place a label by the number of its position, not by its word."""
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)

@@ -643,6 +643,14 @@ def last_block_filled_with_zeros(Q, K, V, block_size):
 
 
 @wrong
+def last_of_several_blocks_filled_with_zeros(Q, K, V, block_size):
+    """Your results are those of a last block that is filled up with zeros: with keys of zeros, or with scores of 0. A
+    score of 0 takes a share of the weight, because exp(0) is 1. Either set the added scores to -inf, or let the last
+    block be smaller."""
+    return last_block_filled_with_zeros(Q, K, V, min(block_size, K.shape[-2]))
+
+
+@wrong
 def sum_of_the_blocks(Q, K, V, block_size):
     """Your output is the sum of the attention outputs of all blocks. The weights add up to 1 in each block, so with ten
     blocks they add up to 10. They should add up to 1 over all the keys."""
@@ -787,6 +795,34 @@ def rescaled_the_wrong_way(Q, K, V, block_size):
         old, top = top, np.maximum(top, scores.max(axis=-1, keepdims=True))
         e, fade = np.exp(scores - top), np.exp(np.where(np.isinf(old), 0.0, top - old))
         total, mixed = total * fade + e.sum(axis=-1, keepdims=True), mixed * fade + e @ V_block
+    return mixed / total
+
+
+@wrong
+def factors_exchanged(Q, K, V, block_size):
+    """When a new block arrives, the sums before it and the sums of the block are multiplied by each other's factors. An
+    exp(s - own maximum) must become exp(s - new maximum). Which factor does that for each of the two parts?"""
+    top, total, mixed = None, 0.0, 0.0
+    for K_block, V_block in _blocks(K, V, block_size):
+        scores = _scores(Q, K_block)
+        own = scores.max(axis=-1, keepdims=True)
+        old = own if top is None else top
+        top, e = np.maximum(old, own), np.exp(scores - own)
+        total = total * np.exp(own - top) + e.sum(axis=-1, keepdims=True) * np.exp(old - top)
+        mixed = mixed * np.exp(own - top) + e @ V_block * np.exp(old - top)
+    return mixed / total
+
+
+@wrong
+def shift_of_the_first_block(Q, K, V, block_size):
+    """Your results are nan if a later score is more than about 700 above the scores of the first block. Then exp
+    overflows to inf, and inf / inf is nan. What happens to your shift if a later block brings a larger score?"""
+    shift, total, mixed = None, 0.0, 0.0
+    for K_block, V_block in _blocks(K, V, block_size):
+        scores = _scores(Q, K_block)
+        shift = scores.max(axis=-1, keepdims=True) if shift is None else shift
+        e = np.exp(scores - shift)
+        total, mixed = total + e.sum(axis=-1, keepdims=True), mixed + e @ V_block
     return mixed / total
 
 
@@ -938,6 +974,14 @@ def no_scaling_in_the_step(q, k, v, cache_K, cache_V):
     """The scores in your softmax are not divided by sqrt(d_k). A step with a cache should give exactly the last row of
     scaled dot-product attention. Does your code divide by sqrt(d_k), and does the softmax get the result?"""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
+    return softmax(K @ q) @ V, K, V
+
+
+@wrong
+def only_the_newest_key_scaled(q, k, v, cache_K, cache_V):
+    """The key that you add to the cache is divided by sqrt(d_k), but the keys that you were given are not. Keep every key
+    as it is, and divide the scores: each of them is a sum of d_k products."""
+    K, V = np.vstack([cache_K, k / np.sqrt(len(q))]), np.vstack([cache_V, v])
     return softmax(K @ q) @ V, K, V
 
 

@@ -731,6 +731,16 @@ def looks_at_itself(n, d_model):
 
 
 @wrong
+def last_token_comes_out_as_zeros(n, d_model):
+    """If the previous token is the last one of the vocabulary, your output is zeros. With d_model - n tokens, does each
+    token have a column of its own in W_V, and a row in W_O?"""
+    n_tokens = d_model - n
+    token, position = np.eye(d_model)[:, : max(n_tokens - 1, 1)], np.eye(d_model)[:, n_tokens:]
+    token = token * (n_tokens > 1)
+    return {"W_Q": 50 * np.sqrt(n) * position @ np.eye(n, k=-1), "W_K": position, "W_V": token, "W_O": token.T}
+
+
+@wrong
 def looks_at_the_next_one(n, d_model):
     """Your head looks one step ahead: without a mask, row i of the output is token i + 1. The shift goes the wrong way.
     Queries should match the keys one step before them. So does your code move the queries or the keys, and which way?"""

@@ -1834,6 +1834,17 @@ def positions_that_start_again(tokens, n_new, model, temperature, rng):
 
 
 @wrong
+def positions_counted_from_the_first_new_token(tokens, n_new, model, temperature, rng):
+    """The first new token is turned as if it were at position 0, the second at position 1, and so on. The given tokens
+    count, too: the position of each token is the number of tokens before it."""
+
+    def place(text, new):
+        return np.arange(len(new)) if len(text) == len(tokens) else np.array([len(text) - len(tokens) - 1])
+
+    return continued(tokens, n_new, model, temperature, rng, place=place)
+
+
+@wrong
 def positions_that_stand_still(tokens, n_new, model, temperature, rng):
     """Every new token is turned as if it came right after the given tokens. That is right for the first new token only:
     the position of each token is the number of tokens before it."""

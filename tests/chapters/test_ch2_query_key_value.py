@@ -83,11 +83,12 @@ class TestProjectQKV:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_a_batch(self, agrees):
-        """a batch of two pairs of sequences, with the same three matrices for both"""
+        """a batch of two pairs of sequences, with the same three matrices for both, and the same with two batch axes"""
         X_q = np.array([[[1.0, 0.0], [2.0, 1.0], [0.0, 1.0]], [[0.0, -1.0], [3.0, 0.0], [1.0, 1.0]]])
         X_kv = np.array([[[1.0, 1.0], [0.0, 2.0]], [[4.0, 0.0], [0.0, 0.5]]])
         W_Q, W_K = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]]), np.array([[0.0, 1.0, 0.0], [1.0, 1.0, -1.0]])
-        agrees.project_qkv(X_q, X_kv, W_Q, W_K, np.array([[1.0], [-1.0]]))
+        for X, other in ((X_q, X_kv), (X_q[:, None], X_kv[:, None])):
+            agrees.project_qkv(X, other, W_Q, W_K, np.array([[1.0], [-1.0]]))
 
     @check(after="test_small_example")
     @given(linked(SEQUENCES | MATRICES, batch=(0, 2)), examples=5)

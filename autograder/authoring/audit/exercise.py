@@ -363,10 +363,7 @@ class MeasuredExercise:
 
     @cached_property
     def _slow(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The names of the slow checks, and of the checks whose probes examine many random results.
-
-        A check is slow if it limits the memory of a call or examines random results, or if it is hidden and makes calls through probes.
-        """
+        """The names of slow checks (which limit memory, examine random results, or are hidden and use probes), and of those that examine random results."""
         slow, random_results = set(), set()
         for check in self.spec.checks:
             for call in self.checks.dry_run(self.spec.name, (check.name,), self.checks.secret):

@@ -179,11 +179,6 @@ class FaultModel:
             by_check[check.name] = frozenset(recorder.asked)
         return recorder, by_check
 
-    @functools.cached_property
-    def _inputs(self) -> Sequence[DrawnInput]:
-        """Inputs of every category."""
-        return cover(self.contract, 0).inputs
-
     def _student(self, session: FunctionSession, *, planned: bool = False) -> StudentProxy:
         return StudentProxy(self.checks.converse(self.exercise, Sessions(lambda: session), planned=planned))
 
@@ -266,20 +261,21 @@ class FaultModel:
 
     def _others(self) -> Iterator[_Fault]:
         """Yield faults that remember earlier results, and faults that occur only in some steps of a loop."""
-        values = self._inputs[0].values
+        inputs = cover(self.contract, 0).inputs
+        values = inputs[0].values
         result = self.checks.references[self.exercise](**{k: copy_argument(v) for k, v in values.items()})
         # Skip plots, which cannot be remembered, and Booleans, which may be the same for all arrays of one shape.
         if not family_of(result).is_perturbable(result) or isinstance(result, bool | np.bool_):
             return
         for name, key in _remembered_keys(self.reader):
-            if not self._never_matters(name.removeprefix("by all arguments except ")):
+            if not self._never_matters(name.removeprefix("by all arguments except "), inputs):
                 yield _Fault("state", name, [_remembering(self.reader, key)])
         for name, function in _later_steps(self.reader):
             yield _Fault("steps", name, [function])
 
-    def _never_matters(self, name: str) -> bool:
+    def _never_matters(self, name: str, drawn: Sequence[DrawnInput]) -> bool:
         """Return whether the argument ``name``, such as a block size, never changes the result."""
-        inputs = [drawn.values for drawn in self._inputs if not drawn.categories]
+        inputs = [one.values for one in drawn if not one.categories]
         changed = [pair for pair in itertools.combinations(inputs, 2) if differing_arguments(*pair) == [name]]
         function = self.checks.references[self.exercise]
         results = [[function(**{k: copy_argument(v) for k, v in one.items()}) for one in pair] for pair in changed]

@@ -202,7 +202,8 @@ def _located(valid: list[Variant]) -> Located | None:
         return None
     kinds = {c.kind for c in valid}
     places = tuple(sorted({place for c in valid for place in c.places}))
-    return Located(places, kinds.pop() if len(kinds) == 1 else "", len(best.edits), tuple(valid))
+    kind = "place" if "place" in kinds else kinds.pop() if len(kinds) == 1 else ""  # to move a line is not to change it
+    return Located(places, kind, len(best.edits), tuple(valid))
 
 
 def _repeated_edits(ones: Sequence[Variant]) -> Iterator[Variant]:
