@@ -175,7 +175,7 @@ def scaled_already(d_k, n_samples, rng):
 
 @wrong
 def sums_over_the_pairs(d_k, n_samples, rng):
-    """Your answer is near n_samples instead of d_k, and 0 if d_k is 1, as if there were d_k scores, each with n_samples
+    """Your answers grow with n_samples, and are 0 if d_k is 1, as if there were d_k scores, each with n_samples
     products. Each of the n_samples pairs should have one score, the sum of d_k products. Which axis of the products
     counts the pairs, and which counts the entries of a vector?"""
     q, k = _pairs(d_k, n_samples, rng)

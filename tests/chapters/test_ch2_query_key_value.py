@@ -148,9 +148,10 @@ class TestAttentionScores:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_a_batch(self, agrees):
-        """a batch: each entry's queries meet that entry's keys"""
+        """a batch: each entry's queries meet that entry's keys, with one batch axis or two"""
         Q, K = arrays_of([[[1, 0], [2, 1]], [[0, -1], [3, 0]]], [[[1, 1], [0, 2], [4, 0]], [[1, 0], [2, 5], [0, 0.5]]])
         agrees.attention_scores(Q, K)
+        agrees.attention_scores(Q[:, None], K[:, None])
 
     @check(after="test_small_example")
     @given(linked({"Q": "... n_q d_k", "K": "... n_k d_k"}, batch=(0, 2)), examples=5)
@@ -206,9 +207,11 @@ class TestDotProductAttention:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_a_batch(self, agrees):
-        """a batch: each entry's queries look at that entry's keys and values"""
+        """a batch: each entry's queries look at that entry's keys and values, with one batch axis or two"""
         Q, K = arrays_of([[[1, 0], [2, 1]], [[0, -1], [1, 0]]], [[[1, 1], [0, 2], [1, 0]], [[1, 0], [2, 1], [0, 0.5]]])
-        agrees.dot_product_attention(Q, K, np.array([[[1], [2], [4]], [[-1], [0], [8]]], dtype=float))
+        V = np.array([[[1], [2], [4]], [[-1], [0], [8]]], dtype=float)
+        agrees.dot_product_attention(Q, K, V)
+        agrees.dot_product_attention(Q[:, None], K[:, None], V[:, None])
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_large_scores(self, agrees):

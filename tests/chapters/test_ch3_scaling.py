@@ -372,10 +372,12 @@ class TestAttentionEntropy:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_batch(self, agrees):
-        """one batch axis, two queries, four keys"""
+        """one batch axis or two, two queries, four keys"""
         first = [[0.5, 0.25, 0.25, 0.0], [0.1, 0.2, 0.3, 0.4]]
         second = [[1.0, 0.0, 0.0, 0.0], [0.0, 0.75, 0.25, 0.0]]
-        agrees.attention_entropy(np.array([first, second, [[0.25, 0.25, 0.25, 0.25], [0.9, 0.1, 0.0, 0.0]]]))
+        weights = np.array([first, second, [[0.25, 0.25, 0.25, 0.25], [0.9, 0.1, 0.0, 0.0]]])
+        agrees.attention_entropy(weights)
+        agrees.attention_entropy(weights[:2, None])
 
     @check(points=0.25, after="test_small_example")
     @given(scores=arrays_nd(2, 4, elements=floats(-3, 3)))

@@ -301,10 +301,11 @@ class TestMultiHeadAttention:
 
     @check(points=0.5, visible=True, after="test_heads_of_several_columns")
     def test_a_batch(self, agrees):
-        """two pairs of sequences, and a mask of shape (B, 1, n_q, n_k)"""
+        """two pairs of sequences, with one batch axis or two, and a mask of shape (B, 1, n_q, n_k)"""
         X_q, X_kv, *matrices = SMALL
         sequences = np.stack([X_q, X_q[::-1] - 0.5]), np.stack([X_kv, 0.5 * X_kv + 0.25])
         agrees.multi_head_attention(*sequences, *matrices, 2)
+        agrees.multi_head_attention(*(X[:, None] for X in sequences), *matrices, 2)
         mask = np.array([[[[1, 1, 1, 0], [0, 1, 0, 1]]], [[[1, 0, 0, 0], [1, 1, 0, 1]]]], dtype=bool)
         agrees.multi_head_attention(*sequences, *matrices, 2, mask)
 

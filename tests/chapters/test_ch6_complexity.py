@@ -370,8 +370,9 @@ class TestLinearAttention:
 
     @check(points=0.5, visible=True, after="test_several_queries")
     def test_batch(self, agrees):
-        """a batch of two, each with its own keys and values"""
-        mapped(agrees, *arrays(63, 2, 3, 4, 2, batch=(2,)), EXP)
+        """a batch of two, each with its own keys and values, with one batch axis or two"""
+        for batch in ((2,), (2, 1)):
+            mapped(agrees, *arrays(63, 2, 3, 4, 2, batch=batch), EXP)
 
     @check(points=0.25, after="test_several_queries")
     @given(linked(SHAPES, sides=(1, 4), batch=(0, 2), elements=floats(-1, 2)), examples=8)
@@ -511,8 +512,9 @@ class TestChunkedAttention:
 
     @check(points=0.5, visible=True, after="test_several_queries")
     def test_batch(self, agrees):
-        """a batch of two, in blocks of two"""
-        agrees.chunked_attention(*arrays(66, 2, 3, 4, 3, batch=(2,)), 2)
+        """a batch of two, in blocks of two, with one batch axis or two"""
+        for batch in ((2,), (2, 1)):
+            agrees.chunked_attention(*arrays(66, 2, 3, 4, 3, batch=batch), 2)
 
     @check(points=0.5, visible=True, after="test_several_queries")
     def test_large_scores(self, agrees):
