@@ -138,12 +138,9 @@ class MeasuredExercise:
         self._slips: list[Mutant] = []  # mutants of the reference that a visible check kills
 
     def measure(self, *, blank: bool, mutants: bool, draws: int) -> ExerciseAudit:
-        """Measure the exercise.
+        """Measure the exercise, whose stub may be ``blank``, with or without ``mutants``.
 
-        Args:
-            blank: whether the exercise's stub is blank.
-            mutants: whether to try mutants.
-            draws: the number of secrets, besides the course's own, with which every correct solution must pass.
+        Every correct solution must pass with ``draws`` secrets besides the course's own.
         """
         name = self.spec.name
         experiments: dict[str, None] = {}  # each experiment once, in order
@@ -171,7 +168,7 @@ class MeasuredExercise:
         for misconception in wrong:
             verdict = self._grade(self._with(misconception.function), self._patience, misconception.function)
             self._outcomes.append((misconception, verdict))
-            if self._told_well_done(misconception.function):
+            if not self.spec.answers and self._told_well_done(misconception.function):
                 missed_by_visible[misconception.name] = reasons.get(misconception.name, "")
             if verdict.score >= verdict.max_score:
                 uncaught.append(misconception.name)
@@ -242,9 +239,7 @@ class MeasuredExercise:
         return {**self.right, self.spec.name: function}
 
     def _told_well_done(self, mistake: Callable[..., Any]) -> bool:
-        """Return whether ``check()`` reports success for ``mistake``. For a quiz, it never does."""
-        if self.spec.answers:
-            return False
+        """Return whether ``check()`` reports success for ``mistake``."""
         subject = self._subject(self._with(mistake), self._patience, mistake)
         [verdict] = self.marks.judge(subject, only=frozenset({self.spec.name}), visible_only=True)
         return bool(verdict.status == "passed")
@@ -313,7 +308,6 @@ class MeasuredExercise:
         hidden_only: list[str] = []
         equivalent: dict[str, str] = {}
         total = 0
-        visible = self.spec.visible
         for mutant in mutants_of(self.checks.references[self.spec.name], self.spec.name):
             killed = self._killed_by(mutant.function)
             if not killed and (reason := self._reason_it_is_right(mutant)):
@@ -322,7 +316,7 @@ class MeasuredExercise:
             if not killed:
                 survivors.append(mutant.label)
                 self._survivors.append(mutant)
-            elif not killed & visible:
+            elif not killed & self.spec.visible:
                 hidden_only.append(mutant.label)
             else:
                 self._slips.append(mutant)
@@ -415,7 +409,6 @@ class MeasuredExercise:
             self._answers[number] = FunctionSession(self.right).batch(plan)
         asked = zip(self._answers[number], plan, strict=True)
         session = FunctionSession(other, call_seconds=self._patience)
-        # Stop at the first difference, which is usually among the first calls.
         return all(same_answer(a, session.call(c), c) for a, c in asked if affects is None or affects(c))
 
     def _further_questions(self, number: int) -> list[Call]:
@@ -483,9 +476,7 @@ class _KnownSession(FunctionSession):
 
     def batch(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
         """Return the answers to ``calls``. With ``hold``, all results must exist at the same time, so the cache is not used."""
-        if hold:
-            return super().batch(calls, hold=True)
-        return [self._looked_up(call, call) for call in calls]
+        return super().batch(calls, hold=True) if hold else [self._looked_up(call, call) for call in calls]
 
     def probe(self, source: str, call: Call) -> Answer:
         """Return the answer of ``probe(function, …)``, which ``source`` defines."""

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import redirect_stdout
 from dataclasses import asdict, fields
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -98,10 +99,8 @@ def audit(
     With ``locate``, also measure fault localization, which takes minutes per chapter. With ``suggest``, turn
     mutants that survive or match no misconception into suggestions. Raises ``CourseError`` if the checks cannot be read.
     """
-    return [
-        _audit(course, course.require_chapter(c), mutants=mutants, draws=draws, locate=locate, suggest=suggest)
-        for c in chapters
-    ]
+    measure = partial(_audit, course, mutants=mutants, draws=draws, locate=locate, suggest=suggest)
+    return [measure(course.require_chapter(chapter)) for chapter in chapters]
 
 
 def _audit(course: Course, chapter: str, *, mutants: bool, draws: int, locate: bool, suggest: bool) -> ChapterAudit:

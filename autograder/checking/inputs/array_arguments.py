@@ -93,7 +93,8 @@ class ArrayArgument(ShapedArgument):
             yield Style("all zero", f"only zeros in {name}", lambda a: not a.any(), lambda shape, _rng: np.zeros(shape), exclusive=True)
             yield Style("some zeros", f"zeros in {name}", lambda a: a.any() and (a == 0).any(), self._some_zeros)
             if len(self.shape) > 1 and not self.distinct:
-                yield Style("zero row", f"a row of zeros in {name}", lambda a: a.any() and not a.any(-1).all(), self._zero_row, optional=True)
+                yield Style("zero row", f"a row of zeros in {name}", lambda a: a.any() and not a.any(-1).all(),
+                            lambda shape, rng: self.ordinary(shape, rng) * (rng.permutation(math.prod(shape[:-1])) > 0).reshape(*shape[:-1], 1) + 0.0, optional=True)
         if largest >= 1e6 * tiny:
             yield Style("tiny beside large", f"tiny numbers next to large numbers in {name}",
                         lambda a: _sizes_of(a).min() <= 1e-6 * _sizes_of(a).max() and a.any(), self._tiny_and_large)
@@ -179,9 +180,6 @@ class ArrayArgument(ShapedArgument):
         rows = drawn.reshape(-1, shape[-1])
         rows[-1] = rows[0]
         return drawn
-
-    def _zero_row(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        return self.ordinary(shape, rng) * (rng.permutation(math.prod(shape[:-1])) > 0).reshape(*shape[:-1], 1) + 0.0
 
     def _equal_sums(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         return rng.permuted(np.broadcast_to(self.ordinary(shape[-1:], rng), shape), axis=-1)

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -48,7 +48,7 @@ def _xor_with_key(data: bytes, name: str) -> bytes:
 
 
 EXAMPLES_NAME = "examples.json"
-FORMAT = 1
+FORMAT = 2  # in format 1, every misconception contained its own results
 NOTHING = object()  # marks an assertion without an expected value, since None can be expected
 _MAX_BYTES = 64 * 2**20
 
@@ -265,7 +265,7 @@ def parse_examples(data: Json) -> Examples:
     """Return the examples described by the JSON ``data``. Raises ``ExamplesError`` if ``data`` is not valid."""
     if not isinstance(data, dict) or "format" not in data:
         raise ExamplesError("This is not an examples file.")
-    if data["format"] != FORMAT:
+    if data["format"] not in {1, FORMAT}:
         raise ExamplesError(
             f"The examples have format {data['format']!r:.20}, but this autograder reads format {FORMAT}. "
             "Update autograder (pip install --upgrade nbautograder). If you have just updated it, restart the kernel."
@@ -293,6 +293,7 @@ def _short(error: Exception) -> str:
 def _exercise(name: str, data: dict[str, Json]) -> ExerciseExamples:
     # The checks of a quiz are obfuscated, because they contain the answers.
     judged = deobfuscate(data["judged"], name) if data.get("judged") else {}
+    results = [_outcome(entry) for entry in data.get("results") or ()]
     return ExerciseExamples(
         name=name,
         kind=str(data["kind"]),
@@ -301,8 +302,8 @@ def _exercise(name: str, data: dict[str, Json]) -> ExerciseExamples:
         signature=str(data.get("signature", "")),
         hints=tuple(str(hint) for hint in data.get("hints") or ()),
         checks=tuple(_check(check) for check in [*data["checks"], *judged.get("checks", ())]),
-        misconceptions=tuple(_misconception(entry) for entry in data.get("misconceptions") or ()),
-        right=tuple(_outcome(entry) for entry in data.get("right") or ()),
+        misconceptions=tuple(_misconception(entry, results) for entry in data.get("misconceptions") or ()),
+        right=tuple(_outcome(entry, results) for entry in data.get("right") or ()),
         stars=int(data.get("stars") or 0),
         minutes=int(data.get("minutes") or 0),
         cell=str(data.get("cell") or ""),
@@ -384,13 +385,16 @@ def _refs(step: Step) -> list[Ref]:
     return [value for value in values if isinstance(value, Ref)]
 
 
-def _misconception(data: dict[str, Json]) -> MisconceptionExample:
+def _misconception(data: dict[str, Json], results: Sequence[RecordedAnswer]) -> MisconceptionExample:
     differs = frozenset(map(int, data["differs"])) if "differs" in data else None
-    outcomes = tuple(_outcome(o) for o in data["outcomes"])
+    outcomes = tuple(_outcome(o, results) for o in data["outcomes"])
     return MisconceptionExample(str(data["name"]), str(data["message"]), outcomes, differs)
 
 
-def _outcome(data: dict[str, Json]) -> RecordedAnswer:
+def _outcome(data: dict[str, Json] | int, results: Sequence[RecordedAnswer] = ()) -> RecordedAnswer:
+    """Return a result, which ``data`` describes or whose place in ``results`` it is."""
+    if isinstance(data, int):
+        return results[data]
     if data.get("skip"):
         return RecordedAnswer(skip=True)
     if "stopped" in data:

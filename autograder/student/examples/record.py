@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
+import json
 import re
 import symtable
 import sys
@@ -146,6 +147,12 @@ def _exercise(checks: ChapterChecks, spec: ExerciseSpec, *, judged: bool) -> dic
     wrong = () if spec.answers else checks.misconceptions.get(spec.name, ())
     calls = [call for recorder in recorders.values() for call in recorder.calls]
     right = [None] * len(calls) if spec.answers else _answers(checks, spec.name, None, calls)
+    numbers: dict[str, int] = {}  # most results occur several times, so each is stored once
+
+    def stored(answers: Sequence[Answer | None]) -> list[int]:
+        return [numbers.setdefault(json.dumps(_outcome(answer)), len(numbers)) for answer in answers]
+
+    known = [_known(checks, spec.name, m.function, calls, right) for m in wrong]
     return {
         "kind": "answers" if spec.answers else "class" if spec.name in checks.class_names() else "function",
         "answers": list(spec.answers),
@@ -154,9 +161,10 @@ def _exercise(checks: ChapterChecks, spec: ExerciseSpec, *, judged: bool) -> dic
         "hints": list(spec.hints),
         "checks": [_written(c, recorders) for c in visible],
         "misconceptions": [
-            {"name": m.name, "message": m.message} | _known(checks, spec.name, m.function, calls, right) for m in wrong
+            {"name": m.name, "message": m.message, "outcomes": stored(answers), "differs": differs}
+            for m, (answers, differs) in zip(wrong, known, strict=True)
         ],
-        **({"right": [_outcome(answer) for answer in right]} if wrong else {}),
+        **({"right": stored(right), "results": [json.loads(text) for text in numbers]} if wrong else {}),
         **(_judged(checks, spec) if judged and spec.answers else {}),
     }
 
@@ -436,13 +444,14 @@ def _answers(
 
 def _known(
     checks: ChapterChecks, exercise: str, mistake: Callable[..., Value], calls: Calls, right: Sequence[Answer | None]
-) -> dict[str, Json]:
+) -> tuple[Sequence[Answer | None], list[int]]:
+    """Return the results of a mistake for each call, and the places of the wrong ones."""
     answers = _answers(checks, exercise, mistake, calls)
     rows = enumerate(zip(answers, right, calls, strict=True))
     differs = [i for i, (a, r, c) in rows if a and r and isinstance(c, Call) and not same_answer(a, r, c)]
     if not differs:  # only then do calls with a memory limit matter
         answers = _answers(checks, exercise, mistake, calls, limited=True)
-    return {"outcomes": [_outcome(answer) for answer in answers], "differs": differs}
+    return answers, differs
 
 
 def _outcome(answer: Answer | None) -> dict[str, Json]:
