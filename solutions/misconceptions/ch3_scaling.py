@@ -1630,6 +1630,14 @@ def step_uphill(W_Q, X, K, V, T, rate):
 
 
 @wrong
+def divided_by_the_rows_of_w_q(W_Q, X, K, V, T, rate):
+    """Your gradient is divided by the number of rows of W_Q, which is d_model. The loss is a mean over the queries: how
+    many of them are there? The two numbers agree only if there are as many queries as features."""
+    errors = _errors(W_Q, X, K, V, T)
+    return W_Q - rate * _gradient(W_Q, X, K, V, errors) / len(W_Q), _loss(errors)
+
+
+@wrong
 def step_of_the_sum(W_Q, X, K, V, T, rate):
     """Your loss is a mean over the queries, but your gradient is a sum, so your step is n_q times too long. If the loss
     is divided by the number of queries, what happens to its gradient?"""

@@ -577,6 +577,19 @@ def first_axis_of_the_mask_for_the_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=
 
 
 @wrong
+def first_axis_of_the_mask_over_and_over(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """For head i you take `mask[i]`, along the first axis of the mask. The mask broadcasts against (…, h, n_q, n_k), so
+    its heads are the third axis from the right. In a mask with batch axes, the first axis belongs to the batch."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    whole = mask is None or mask.ndim < 3
+    pairs = [
+        masked_attention(*(A[..., i, :, :] for A in (Q, K, V)), mask if whole else mask[i % len(mask)])
+        for i in range(h)
+    ]
+    return np.concatenate([o for o, _ in pairs], axis=-1) @ W_O, np.stack([w for _, w in pairs], axis=-3)
+
+
+@wrong
 def values_from_x_q(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You made the values from X_q. Keys and values come in pairs, one pair for each row of X_kv, so make both from
     X_kv. In self-attention X_q and X_kv are the same array, which hides this."""
@@ -1083,6 +1096,13 @@ def uniform_by_entropy(weights):
     but your code counts it as 0."""
     logs = np.log(np.where(weights > 0, weights, 1.0))
     return scores_of(weights, uniform=-(weights * logs).sum(axis=1).mean() / np.log(len(weights)))
+
+
+@wrong
+def uniform_without_the_large_weights(weights):
+    """For "uniform", a weight above 1 / n counts as 0 in your code. It should count as 1 / n: no weight counts more than
+    its even share. Which function takes the smaller of two numbers?"""
+    return scores_of(weights, uniform=np.where(weights > 1 / len(weights), 0.0, weights).sum(axis=1).mean())
 
 
 @wrong

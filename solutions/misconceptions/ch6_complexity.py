@@ -425,6 +425,16 @@ def divided_by_the_features_of_the_query(Q, K, V, feature_map):
 
 
 @wrong
+def product_of_two_totals(Q, K, V, feature_map):
+    """You divide by the product of two totals: the sum of the query's features and the sum of all the keys' features. A
+    sum of products is not a product of sums. Add up the keys' features key by key, so that each feature keeps its own
+    sum, and take the dot product with the query's features."""
+    features, keys = feature_map(Q), feature_map(K)
+    totals = features.sum(axis=-1, keepdims=True) * keys.sum(axis=(-2, -1))[..., None, None]
+    return features @ (np.swapaxes(keys, -1, -2) @ V) / totals
+
+
+@wrong
 def queries_summed_for_the_normaliser(Q, K, V, feature_map):
     """The sum that you divide by uses the features of the queries. A query's weights are summed over the keys, so add
     up the keys' features instead."""
@@ -758,6 +768,16 @@ def maximum_starts_at_zero(Q, K, V, block_size):
 
 
 @wrong
+def maximum_starts_at_zero_and_no_zero_below(Q, K, V, block_size):
+    """For some queries, your maximum is larger than all their scores. If all scores of a query are far below it, every
+    exp(score - maximum) is 0, and so is your output. Do only scores take part in your maximum, and is its initial value
+    less than every score?"""
+    with np.errstate(all="ignore"):
+        found = maximum_starts_at_zero(Q, K, V, block_size)
+    return np.where(np.isnan(found), 0.0, found)
+
+
+@wrong
 def sum_not_rescaled(Q, K, V, block_size):
     """When the maximum grows, your mixed values shrink, but the sum that you divide by does not. Both were made with
     the old maximum, so both must shrink by the same factor. By which factor does your code multiply the sum? It is 1 if
@@ -1006,6 +1026,14 @@ def newest_put_first(q, k, v, cache_K, cache_V):
     """Your output is right, but the newest entry comes first in your caches. They should keep the order of the text,
     with the newest key and value in the last row."""
     K, V = np.vstack([k, cache_K]), np.vstack([v, cache_V])
+    return softmax(K @ q / np.sqrt(len(q))) @ V, K, V
+
+
+@wrong
+def caches_reshaped_and_turned(q, k, v, cache_K, cache_V):
+    """The numbers of your new caches are in other places: they are those of a reshape to (d_k, t + 1) and a transpose. Key
+    after key, the numbers come in rows of d_k. Which shape puts each key into a row of its own?"""
+    K, V = (np.append(cache, new).reshape(len(new), -1).T for cache, new in ((cache_K, k), (cache_V, v)))
     return softmax(K @ q / np.sqrt(len(q))) @ V, K, V
 
 

@@ -1468,6 +1468,22 @@ def always_the_largest(logits, temperature, rng):
 
 
 @wrong
+def a_low_temperature_instead_of_zero(logits, temperature, rng):
+    """At temperature 0, you sometimes draw another token than the likeliest. Do you replace a low temperature by a higher
+    one, so that you need not divide by 0? Just above 0, a logit that is only a little smaller still has a chance."""
+    return int(rng.choice(len(logits), p=softmax(logits / max(temperature, 0.05))))
+
+
+@wrong
+def nearest_running_sum(logits, temperature, rng):
+    """Your draws are those of the running sum that is nearest to the random number. Then the last token comes too rarely.
+    The random number belongs to the first token whose running sum is above it."""
+    if temperature == 0:
+        return int(np.argmax(logits))
+    return int(np.argmin(np.abs(np.cumsum(softmax(logits / temperature)) - rng.random())))
+
+
+@wrong
 def temperature_without_effect(logits, temperature, rng):
     """Your draws are the same at every temperature above 0. Either you do not use the temperature, or it has no effect.
     For example, dividing all probabilities by the same number and bringing their sum back to 1 changes nothing. Divide

@@ -453,12 +453,13 @@ class TestMaskedAttention:
 
     @check(points=0.5, visible=True, after="test_causal")
     def test_a_padded_batch(self, agrees):
-        """two sequences, with a mask of shape (B, 1, n_k), and the same with two batch axes"""
+        """two sequences, with a mask of shape (B, 1, n_k) or one mask for both, and the same with two batch axes"""
         Q = np.array([[[1, 2], [0.5, -1]], [[-1, 1], [2, 0]]])
         K = np.array([[[1, 0], [0, 1], [-1, 0.5]], [[0.5, 0.5], [1, -1], [2, 1]]])
         V = np.array([[[1, 0, 2, 5], [0, 3, 1, -1], [9] * 4], [[2, 1, 0, 4], [7] * 4, [8, -8, 8, 8]]], dtype=float)
         mask = np.array([[[1, 1, 0]], [[1, 0, 0]]], dtype=bool)
         agrees.masked_attention(Q, K, V, mask)
+        agrees.masked_attention(Q, K, V, np.array([[1, 0, 1], [0, 1, 1]], dtype=bool))
         agrees.masked_attention(Q[:, None], K[:, None], V[:, None], mask[:, None])
 
     @check(points=0.25, visible=True, after="test_causal")

@@ -512,8 +512,8 @@ class TestChunkedAttention:
 
     @check(points=0.5, visible=True, after="test_several_queries")
     def test_batch(self, agrees):
-        """a batch of two, in blocks of two, with one batch axis or two"""
-        for batch in ((2,), (2, 1)):
+        """a batch of three, in blocks of two, with one batch axis or two"""
+        for batch in ((3,), (3, 1)):
             agrees.chunked_attention(*arrays(66, 2, 3, 4, 3, batch=batch), 2)
 
     @check(points=0.5, visible=True, after="test_several_queries")

@@ -138,10 +138,18 @@ class TestReadingTheFile:
         with pytest.raises(ExamplesError, match=r"(cannot be read|damaged).*Download the chapter again"):
             load_examples(path)
 
+    def test_a_result_may_be_stored_by_its_number(self):
+        """In format 1, each misconception contains its results. In format 2, it contains numbers of results that are stored once."""
+        shared = by_hand.softmax_entry()
+        shared["results"] = [one for m in shared["misconceptions"] for one in m["outcomes"]]
+        for m in shared["misconceptions"]:
+            m["outcomes"] = [shared["results"].index(one) for one in m["outcomes"]]
+        assert exercise_of(shared).misconceptions == exercise_of(by_hand.softmax_entry()).misconceptions
+
     @pytest.mark.parametrize(
         ("data", "words"),
         [
-            ({"format": 2}, r"format 2, but this autograder reads format 1. Update autograder"),
+            ({"format": 3}, r"format 3, but this autograder reads format 2. Update autograder"),
             ([1, 2], "not an examples file"),
         ],
     )
