@@ -376,8 +376,8 @@ def other_index(node: ast.expr, scope: Scope) -> Iterator[Change]:
     def indexed(index: ast.expr, kind: str, cost: float) -> Change:
         return Change(ast.Subscript(node.value, index, ast.Load()), kind, cost)
 
-    index = node.slice
-    yield Change(node.value, "index", 1.2)
+    index, is_shape = node.slice, getattr(node.value, "attr", "") == "shape"  # a whole shape is rarely meant
+    yield Change(node.value, "index", 1.6 if is_shape else 1.2)
     yield Change(scope.np("max", node.value), "index", 1.3)  # the first is not always the largest
     if isinstance(index, ast.Tuple):
         for i in range(len(index.elts) - 1):
@@ -395,7 +395,7 @@ def other_index(node: ast.expr, scope: Scope) -> Iterator[Change]:
         yield indexed(ast.Tuple([ast.Constant(...), index], ast.Load()), "index", 1.2)
         yield indexed(ast.Tuple([ast.Slice(), index], ast.Load()), "index", 1.2)
         yield indexed(ast.Tuple([ast.Constant(...), index, ast.Slice()], ast.Load()), "index", 1.2)
-        if isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
+        if is_shape:
             for name in scope.parameters:
                 shape = ast.Attribute(ast.Name(name, ast.Load()), "shape", ast.Load())
                 if ast.dump(shape) != ast.dump(node.value):

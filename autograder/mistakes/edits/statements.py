@@ -175,7 +175,7 @@ def _into_the_loop(one: ast.stmt, loop: ast.stmt, text: Text) -> Iterator[Edit]:
         return
     head = text.between(spans[0][1], spans[2][0]).lstrip()
     new = f"{head}{text.of(one)}\n{' ' * loop.body[0].col_offset}"
-    yield Edit(spans[0][0], spans[2][0], new, text.line(one), "place", 1.0)
+    yield Edit(spans[0][0], spans[2][0], new, text.line(one), "place", 1.2)
 
 
 def _returns(statement: ast.Return, value: ast.expr, text: Text, scope: Scope) -> Iterator[Edit]:
