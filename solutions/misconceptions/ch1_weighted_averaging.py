@@ -565,8 +565,8 @@ def error_without_a_shift(x, axis=-1):
 
 @wrong
 def axis_put_back_at_the_end(x, axis=-1):
-    """Along the last axis, your softmax is right. Along another axis, you put the axis that `max` and `sum`
-    drop back at the end, for example with `[..., None]`. Which argument of `max` and `sum` keeps the axis where it was?"""
+    """Along the last axis, your softmax is right. `max` and `sum` drop the axis, and your code adds the new one at the end,
+    for example with `[..., None]`. Which argument of `max` and `sum` keeps the axis in its place?"""
     e = np.exp(x - x.max(axis=axis)[..., None])
     return e / e.sum(axis=axis)[..., None]
 

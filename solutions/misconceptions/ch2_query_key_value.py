@@ -177,7 +177,7 @@ def as_many_keys_as_queries_in_a_loop(X_q, X_kv, W_Q, W_K, W_V):
 @wrong
 def axes_of_size_one_removed(X_q, X_kv, W_Q, W_K, W_V):
     """A single query of width 3 should have the shape (1, 3), but yours has the shape (3,). `squeeze` removes every axis
-    of size 1, and so does an index such as `[0]` for its axis. Which axes should your results have?"""
+    of size 1, and an index such as `[0]` removes the axis that it indexes. Which axes should your results have?"""
     return tuple(np.squeeze(X @ W) for X, W in ((X_q, W_Q), (X_kv, W_K), (X_kv, W_V)))
 
 

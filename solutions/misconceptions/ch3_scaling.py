@@ -1419,8 +1419,8 @@ def _weights(q, K):
 
 @wrong
 def columns_read_and_rows_written(f, x, eps=1e-5):
-    """If x has several axes, your slopes are in other places than their entries: they are in the order of the columns,
-    but they fill your result row by row. `order="F"` counts down the columns. Do you use it in both directions?"""
+    """If x has several axes, your slopes are in the wrong places. They are in the order of the columns, but they fill
+    your result row by row. `order="F"` counts down the columns. Do you use it in both directions?"""
     slopes = numerical_gradient(f, x, eps)
     return slopes.flatten(order="F").reshape(x.shape)
 

@@ -239,7 +239,7 @@ def unpacks_four_axes(O):
 
 @wrong
 def heads_side_by_side_for_one_batch_axis(O):
-    """With two batch axes, you join the heads along another axis: your result has the shape (2, 3, 4, 2) instead of (2, 1,
+    """With two batch axes, you join the heads along the wrong axis: your result has the shape (2, 3, 4, 2) instead of (2, 1,
     4, 6). `np.hstack` always joins along axis 1. Which axis should become longer, counted from the right?"""
     return np.hstack(list(O)) if O.ndim == 3 else np.array([np.hstack(list(sequence)) for sequence in O])
 
@@ -563,30 +563,28 @@ def three_axes_taken_for_a_batch(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(O) @ W_O, weights
 
 
+def _with_a_mask_for_each_head(X_q, X_kv, W_Q, W_K, W_V, W_O, masks):
+    h = len(masks)
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    pairs = [masked_attention(*(A[..., i, :, :] for A in (Q, K, V)), mask) for i, mask in enumerate(masks)]
+    return np.concatenate([o for o, _ in pairs], axis=-1) @ W_O, np.stack([w for _, w in pairs], axis=-3)
+
+
 @wrong
 def first_axis_of_the_mask_for_the_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """For head i you take `mask[i]`, along the first axis of the mask. The mask broadcasts against (…, h, n_q, n_k), so
     its heads are the third axis from the right. In a mask with batch axes, the first axis belongs to the batch."""
-    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     whole = mask is None or mask.ndim < 3 or len(mask) == 1
-    pairs = [
-        masked_attention(*(A[..., i, :, :] for A in (Q, K, V)), mask if mask is None or whole else mask[i])
-        for i in range(h)
-    ]
-    return np.concatenate([o for o, _ in pairs], axis=-1) @ W_O, np.stack([w for _, w in pairs], axis=-3)
+    masks = [mask if whole else mask[i] for i in range(h)]
+    return _with_a_mask_for_each_head(X_q, X_kv, W_Q, W_K, W_V, W_O, masks)
 
 
 @wrong
 def first_axis_of_the_mask_over_and_over(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """For head i you take `mask[i]`, along the first axis of the mask. The mask broadcasts against (…, h, n_q, n_k), so
     its heads are the third axis from the right. In a mask with batch axes, the first axis belongs to the batch."""
-    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
-    whole = mask is None or mask.ndim < 3
-    pairs = [
-        masked_attention(*(A[..., i, :, :] for A in (Q, K, V)), mask if whole else mask[i % len(mask)])
-        for i in range(h)
-    ]
-    return np.concatenate([o for o, _ in pairs], axis=-1) @ W_O, np.stack([w for _, w in pairs], axis=-3)
+    masks = [mask if mask is None or mask.ndim < 3 else mask[i % len(mask)] for i in range(h)]
+    return _with_a_mask_for_each_head(X_q, X_kv, W_Q, W_K, W_V, W_O, masks)
 
 
 @wrong

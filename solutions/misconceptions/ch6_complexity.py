@@ -772,8 +772,7 @@ def maximum_starts_at_zero_and_no_zero_below(Q, K, V, block_size):
     """For some queries, your maximum is larger than all their scores. If all scores of a query are far below it, every
     exp(score - maximum) is 0, and so is your output. Do only scores take part in your maximum, and is its initial value
     less than every score?"""
-    with np.errstate(all="ignore"):
-        found = maximum_starts_at_zero(Q, K, V, block_size)
+    found = maximum_starts_at_zero(Q, K, V, block_size)
     return np.where(np.isnan(found), 0.0, found)
 
 
@@ -1031,8 +1030,8 @@ def newest_put_first(q, k, v, cache_K, cache_V):
 
 @wrong
 def caches_reshaped_and_turned(q, k, v, cache_K, cache_V):
-    """The numbers of your new caches are in other places: they are those of a reshape to (d_k, t + 1) and a transpose. Key
-    after key, the numbers come in rows of d_k. Which shape puts each key into a row of its own?"""
+    """The numbers of your new caches are in the wrong places, as after a reshape to (d_k, t + 1) and a transpose. The flat
+    array has the d_k numbers of one key after those of another. Which shape puts each key into a row of its own?"""
     K, V = (np.append(cache, new).reshape(len(new), -1).T for cache, new in ((cache_K, k), (cache_V, v)))
     return softmax(K @ q / np.sqrt(len(q))) @ V, K, V
 

@@ -732,7 +732,7 @@ def looks_at_itself(n, d_model):
 
 @wrong
 def last_token_comes_out_as_zeros(n, d_model):
-    """If the previous token is the last one of the vocabulary, your output is zeros. With d_model - n tokens, does each
+    """If the previous token is the last one of the vocabulary, your output is all zeros. With d_model - n tokens, does each
     token have a column of its own in W_V, and a row in W_O?"""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, : max(n_tokens - 1, 1)], np.eye(d_model)[:, n_tokens:]

@@ -1470,7 +1470,7 @@ def always_the_largest(logits, temperature, rng):
 @wrong
 def a_low_temperature_instead_of_zero(logits, temperature, rng):
     """At temperature 0, you sometimes draw another token than the likeliest. Do you replace a low temperature by a higher
-    one, so that you need not divide by 0? Just above 0, a logit that is only a little smaller still has a chance."""
+    one, to avoid a division by 0? At a temperature just above 0, a slightly smaller logit still has a chance."""
     return int(rng.choice(len(logits), p=softmax(logits / max(temperature, 0.05))))
 
 

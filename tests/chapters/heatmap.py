@@ -78,7 +78,7 @@ def read(ax, weights):
         "drawn": "something" if pieces else "nothing",
         "down": " | ".join(t for _, t in down),
         "across": " | ".join(t for _, t in across),
-        "shown": _as_weights(found, (len(down), len(down) and len(across)), np.asarray(weights, dtype=np.float64)),
+        "shown": _as_weights(found, (len(down), len(across)), np.asarray(weights, dtype=np.float64)),
     }
 
 
@@ -228,8 +228,8 @@ def _seen(ax, pieces, places, near):
     for side in (-1, 1):  # two opposite corners: any border through the place is between them
         points, values = np.reshape(places, (-1, 2)) + side * near, [None] * len(places)
         for piece in pieces:
-            open_ = [k for k, value in enumerate(values) if value is None]
-            for k, value in zip(open_, piece(points[open_], near) if open_ else (), strict=True):
+            missing = [k for k, value in enumerate(values) if value is None]
+            for k, value in zip(missing, piece(points[missing], near) if missing else (), strict=True):
                 values[k] = value
         sides.append(values)
     return [a if a == b and box.contains(*place) else None for place, a, b in zip(places, *sides, strict=True)]

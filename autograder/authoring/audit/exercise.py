@@ -138,7 +138,7 @@ class MeasuredExercise:
         self._slips: list[Mutant] = []  # mutants of the reference that a visible check kills
 
     def measure(self, *, blank: bool, mutants: bool, draws: int) -> ExerciseAudit:
-        """Measure the exercise, whose stub may be ``blank``, with or without ``mutants``.
+        """Measure the exercise. ``blank`` says whether its stub is blank, and ``mutants`` whether to try mutants.
 
         Every correct solution must pass with ``draws`` secrets besides the course's own.
         """
@@ -357,7 +357,7 @@ class MeasuredExercise:
 
     @cached_property
     def _slow(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The names of slow checks (which limit memory, examine random results, or are hidden and use probes), and of those that examine random results."""
+        """The names of the slow checks, and of the checks of random results among them."""
         slow, random_results = set(), set()
         for check in self.spec.checks:
             for call in self.checks.dry_run(self.spec.name, (check.name,), self.checks.secret):

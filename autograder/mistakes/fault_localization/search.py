@@ -202,7 +202,7 @@ def _located(valid: list[Variant]) -> Located | None:
         return None
     kinds = {c.kind for c in valid}
     places = tuple(sorted({place for c in valid for place in c.places}))
-    kind = "place" if "place" in kinds else kinds.pop() if len(kinds) == 1 else ""  # to move a line is not to change it
+    kind = "place" if "place" in kinds else kinds.pop() if len(kinds) == 1 else ""  # a line that moves stays the same
     return Located(places, kind, len(best.edits), tuple(valid))
 
 
