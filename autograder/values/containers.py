@@ -64,6 +64,17 @@ class Container(Family):
     def parts(self, value: Value) -> Collection[Value]:
         return value  # type: ignore[no-any-return]
 
+    def quickly_equal(self, found: Value, expected: Value, rules: Rules) -> bool | None:
+        kind, plain = type(expected), not (rules.nested or rules.order or rules.of_largest)
+        if kind not in (tuple, list, dict) or type(found) is not kind or not plain or not self.holds_array(expected):
+            return None
+        if len(found) != len(expected) or (kind is dict and found.keys() != expected.keys()):
+            return None
+        keys = expected if kind is dict else range(len(expected))
+        inner = rules.of_part("it")
+        same = [family_of(expected[key]).quickly_equal(found[key], expected[key], inner) for key in keys]
+        return False if False in same else None if None in same else True
+
     def differences(self, found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
         find = self.first_difference if rules.nested else structure_difference
         if (difference := find(found, expected, rules)) is not None:

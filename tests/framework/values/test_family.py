@@ -27,7 +27,7 @@ VALUES = {
     "an array": ROWS, "an array of one number": np.array(1.0), "an empty array": np.zeros((0, 3)), "integers": np.array([100000, 3]),
     "other integers": np.array([100001, 3]), "booleans": np.array([True, False]), "ones and zeros": np.array([1, 0]), "strings": np.array(["a", "b"]),
     "dates": np.array(["2024-05-01"], "M8[D]"), "objects": np.array([1, "a"], dtype=object),
-    "a list": [100000, 3], "another list": [100001, 3], "a tuple": (100000, 3), "rows": ROWS.tolist(), "a pair": (ROWS, ROWS[0]), "a list of arrays": [ROWS[0], ROWS[1]],
+    "a list": [100000, 3], "another list": [100001, 3], "a tuple": (100000, 3), "rows": ROWS.tolist(), "a pair": (ROWS, ROWS[0]), "another pair": (ROWS, ROWS[1]), "a list of arrays": [ROWS[0], ROWS[1]],
     "ragged rows": [[1], [1, 2]], "nothing": [], "a range": range(1, 3), "an iterator": Iterated([1, 2]), "a text and a number": ["a", 1],
     "a dictionary": {"a": 1}, "one of arrays": {"a": ROWS}, "one with more": {"a": ROWS, "b": 1}, "a set": {1, 2}, "a frozenset": frozenset({1.0, 2.0}),
     "a date": dt.date(2024, 5, 1), "a moment": dt.datetime(2024, 5, 1, tzinfo=dt.UTC), "a timedelta": dt.timedelta(1), "np.datetime64": np.datetime64("2024-05-01"),
