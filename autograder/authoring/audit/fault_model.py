@@ -35,7 +35,7 @@ from autograder.judging.proxies import StudentProxy
 from autograder.sandbox.protocol import Answer, Call, Source
 from autograder.values import call_key, copy_argument, equal, family_of, fingerprint
 
-__all__ = ["CategoryCoverage", "FaultCoverage", "FaultModel", "category_mutants"]
+__all__ = ["CategoryCoverage", "FaultCoverage", "FaultModel", "category_mutants", "passes"]
 
 _LOOSE_ENTRIES = 5  # how many entries to try if checks tolerate large errors, because some may have any value
 _SHARE = 1e-4  # the relative error of a wrong number
@@ -155,6 +155,15 @@ class _Faulty(FunctionSession):
         ]
 
 
+def passes(checks: ChapterChecks, exercise: str, check: str, student: StudentProxy) -> bool:
+    """Return whether ``student`` passes a check."""
+    try:
+        checks.run_check(exercise, check, student)
+    except Exception:  # noqa: BLE001 - a check that cannot use a value rejects it
+        return False
+    return True
+
+
 class FaultModel:
     """The fault programs of one exercise, and the methods that run its checks on them."""
 
@@ -175,19 +184,12 @@ class FaultModel:
         by_check = {}
         for check in sorted((c for c in self.spec.checks if c.points and not c.purity), key=lambda c: not c.kinds):
             recorder.asked = {}
-            self._passes(check.name, self._student(recorder))
+            passes(self.checks, self.exercise, check.name, self._student(recorder))
             by_check[check.name] = frozenset(recorder.asked)
         return recorder, by_check
 
     def _student(self, session: FunctionSession, *, planned: bool = False) -> StudentProxy:
         return StudentProxy(self.checks.converse(self.exercise, Sessions(lambda: session), planned=planned))
-
-    def _passes(self, check: str, student: StudentProxy) -> bool:
-        try:
-            self.checks.run_check(self.exercise, check, student)
-        except Exception:  # noqa: BLE001 - a check that cannot use a value rejects it
-            return False
-        return True
 
     def measure(self, *, programs: bool) -> tuple[CategoryCoverage, FaultCoverage]:
         """Return the category coverage and the fault coverage. Without ``programs``, try only the faults of input categories."""
@@ -218,7 +220,8 @@ class FaultModel:
         for check, program in itertools.product(by_check, fault.programs):
             if by_check[check] & affected:
                 names = {**self.checks.right_names(), self.exercise: program}
-                if not self._passes(check, self._student(_Faulty(names, seconds, recorder, affected))):
+                student = self._student(_Faulty(names, seconds, recorder, affected))
+                if not passes(self.checks, self.exercise, check, student):
                     return True, True
         return bool(affected), False
 
@@ -230,7 +233,7 @@ class FaultModel:
         students = [
             self._student(FunctionSession(names, call_seconds=seconds), planned=planned) for planned in (False, True)
         ]
-        return not all(self._passes(check.name, students[check.purity]) for check in worth)
+        return not all(passes(self.checks, self.exercise, check.name, students[check.purity]) for check in worth)
 
     def _categories(self) -> Iterator[_Fault]:
         contract = self.contract
