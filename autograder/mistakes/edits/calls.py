@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import product
 from math import inf
 
-from autograder.mistakes.edits.operators import Change, Scope, call_of, name_of, numeral, operator
+from autograder.mistakes.edits.operators import Change, Scope, call_of, name_of, numeral, operator, size_of
 
 __all__: list[str] = []
 
@@ -34,7 +34,7 @@ _NEIGHBORS = (
     ("diagonal", "diag", "trace"), ("sin", "cos", "tan"), ("sorted", "reversed", "list"), ("len", "sum", "max", "min"),
     ("nonzero", "flatnonzero", "argwhere"), ("ravel", "flatten"), ("append", "extend"), ("float", "int", "round"),
     ("swapaxes", "moveaxis"), ("less", "less_equal", "greater", "greater_equal"), ("tril_indices", "triu_indices"),
-    ("log", "sqrt", "exp"), ("isnan", "isinf", "isfinite"),
+    ("log", "sqrt", "exp"), ("isqrt", "sqrt"), ("isnan", "isinf", "isfinite"),
 )  # fmt: skip
 _TRUE = ast.Constant(value=True)
 # Mutations do not drop these calls, because a function often returns the same result without them.
@@ -57,10 +57,9 @@ def other_function(node: ast.expr, scope: Scope) -> Iterator[Change]:
         return
     others = [other for group in _NEIGHBORS if name in group for other in group if other != name]
     for other in dict.fromkeys([*([_TAKEN_FOR[name]] if name in _TAKEN_FOR else []), *others]):
+        func: ast.expr = ast.Name(other, ast.Load())
         if isinstance(node.func, ast.Attribute):
-            func: ast.expr = ast.Attribute(node.func.value, other, ast.Load())
-        else:
-            func = ast.Name(other, ast.Load())
+            func = ast.Attribute(node.func.value, other, ast.Load())
         is_near = _TAKEN_FOR.get(name) == other
         mutation = (1,) if is_near and isinstance(node.func, ast.Attribute) else ()
         keywords = [ast.keyword("axis", numeral(-1))] if (name, other) == ("hstack", "concatenate") else node.keywords
@@ -109,9 +108,10 @@ def other_arguments(node: ast.expr, scope: Scope) -> Iterator[Change]:
     kind = "transpose" if name in _SWAPS else "order"
     for i in range(len(args)):
         for j in range(i + 1, len(args)):
-            swapped = [*args]
+            if name == "where" and i == 0 and isinstance(args[j], ast.Constant):
+                continue  # this would switch off the condition
+            swapped, near = [*args], j == i + 1
             swapped[i], swapped[j] = args[j], args[i]
-            near = j == i + 1
             yield Change(_with(node, args=swapped), kind, 1.0 if near else 1.2, (3,) if near else ())
             if near and name == "reshape":  # which does not swap axes
                 axes = numeral(i - len(args)), numeral(j - len(args))
@@ -206,7 +206,9 @@ def missing_argument(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_buffer(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Give a new array the shape of one row of a parameter."""
+    """Give a new array the shape of one row of a parameter, or begin with -inf, as for a maximum."""
+    if call_of(node)[0] == "zeros" and isinstance(node, ast.Call) and node.args:
+        yield Change(scope.np("full", node.args[0], numeral(-inf)), "number", 1.3)
     if call_of(node)[0] in {"zeros_like", "ones_like", "empty_like"} and isinstance(node, ast.Call):
         for name in scope.parameters:
             row = ast.Subscript(ast.Name(name, ast.Load()), numeral(0), ast.Load())
@@ -243,8 +245,7 @@ def other_size(node: ast.expr, scope: Scope) -> Iterator[Change]:
     sizes = first.elts if isinstance(first, ast.Tuple) else [first]
     for i, name, place in product(range(len(sizes)), scope.parameters, (-2, -1)):
         if isinstance(sizes[i], ast.Name):
-            shape = ast.Attribute(ast.Name(name, ast.Load()), "shape", ast.Load())
-            others = [*sizes[:i], ast.Subscript(shape, numeral(place), ast.Load()), *sizes[i + 1 :]]
+            others = [*sizes[:i], size_of(ast.Name(name, ast.Load()), place), *sizes[i + 1 :]]
             new = ast.Tuple(others, ast.Load()) if isinstance(first, ast.Tuple) else others[0]
             yield Change(_with(node, args=[new, *rest]), "shape", 1.3)
 
@@ -276,10 +277,9 @@ def missing_call(node: ast.expr, scope: Scope) -> Iterator[Change]:
     """Add a missing step, such as a root, a call of another function, a sum, a transpose, a copy or a new axis."""
     if isinstance(node, ast.Constant | ast.Compare | ast.Tuple | ast.List | ast.Dict | ast.Lambda | ast.BoolOp):
         return
-    for function in _ELEMENTWISE:
-        yield Change(scope.np(function, node), "missing", 1.5)
-    for function in scope.functions:
-        yield Change(ast.Call(ast.Name(function, ast.Load()), [node], []), "missing", 1.4)
+    yield from (Change(scope.np(function, node), "missing", 1.5) for function in _ELEMENTWISE)
+    names = [ast.Name(function, ast.Load()) for function in scope.functions]
+    yield from (Change(ast.Call(name, [node], []), "missing", 1.4) for name in names)
     yield Change(scope.np("swapaxes", node, numeral(-1), numeral(-2)), "transpose", 1.2)
     yield Change(ast.Attribute(node, "T", ast.Load()), "transpose", 1.3)
     if isinstance(node, ast.Name) and node.id in scope.variables:
@@ -294,12 +294,10 @@ def missing_call(node: ast.expr, scope: Scope) -> Iterator[Change]:
             yield Change(scope.np(reduction, node, axis=axis, keepdims=_TRUE), "missing", cost)
     for reduction in ("argmax", "cumsum"):
         yield Change(scope.np(reduction, node, axis=numeral(-1)), "missing", 1.8)
-    every, rest, new = ast.Slice(), ast.Constant(...), ast.Constant(None)
-    columns: tuple[list[ast.expr], ...] = ([rest, new], [every, new], [new, every])
-    for index in columns:
-        yield Change(ast.Subscript(node, ast.Tuple(index, ast.Load()), ast.Load()), "shape", 1.5)
-    for place in (0, -1, 1):
-        yield Change(ast.Subscript(node, numeral(place), ast.Load()), "index", 1.6)
+    every, new = ast.Slice(), ast.Constant(None)
+    for one, other in (ast.Constant(...), new), (every, new), (new, every):
+        yield Change(ast.Subscript(node, ast.Tuple([one, other], ast.Load()), ast.Load()), "shape", 1.5)
+    yield from (Change(ast.Subscript(node, numeral(place), ast.Load()), "index", 1.6) for place in (0, -1, 1))
 
 
 @operator
@@ -314,16 +312,13 @@ def missing_step(node: ast.expr, scope: Scope) -> Iterator[Change]:
         for op in (ast.Mult, ast.Div, ast.Sub, ast.Add, ast.MatMult):
             yield Change(ast.BinOp(node, op(), other), "missing", 1.7)
     for name in scope.parameters:
-        width = ast.Subscript(ast.Attribute(ast.Name(name, ast.Load()), "shape", ast.Load()), numeral(-1), ast.Load())
+        width = size_of(ast.Name(name, ast.Load()), -1)
         yield Change(ast.BinOp(node, ast.Div(), scope.np("sqrt", width)), "missing", 1.6)
         length = ast.Call(ast.Name("len", ast.Load()), [ast.Name(name, ast.Load())], [])
         yield Change(ast.BinOp(node, ast.Div(), length), "missing", 1.8)
     for axis in scope.axes()[:2]:
         total = scope.np("sum", node, axis=axis, keepdims=_TRUE)
         yield Change(ast.BinOp(node, ast.Div(), total), "missing", 1.7)
-    steps: tuple[tuple[ast.operator, int], ...]
-    steps = (ast.Add(), 1), (ast.Sub(), 1), (ast.Mult(), 2), (ast.Div(), 2), (ast.Pow(), 2)
-    for step, value in steps:
-        yield Change(ast.BinOp(node, step, ast.Constant(value)), "number", 1.5)
-    yield Change(ast.BinOp(ast.Constant(1), ast.Sub(), node), "missing", 1.8)
-    yield Change(ast.BinOp(ast.Constant(1), ast.Div(), node), "missing", 1.8)
+    for step, value in (ast.Add, 1), (ast.Sub, 1), (ast.Mult, 2), (ast.Div, 2), (ast.Pow, 2):
+        yield Change(ast.BinOp(node, step(), ast.Constant(value)), "number", 1.5)
+    yield from (Change(ast.BinOp(ast.Constant(1), step(), node), "missing", 1.8) for step in (ast.Sub, ast.Div))

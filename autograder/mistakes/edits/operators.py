@@ -11,11 +11,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from math import inf
 from types import FunctionType, ModuleType
 from typing import NamedTuple, TypeVar
 
-__all__ = ["Change", "Operator", "Scope", "call_of", "name_of", "numeral", "operator", "operators_in"]
+__all__ = ["Change", "Operator", "Scope", "call_of", "name_of", "numeral", "operator", "operators_in", "size_of"]
 
 MODULES = frozenset({"np", "numpy", "math"})
 
@@ -93,6 +94,11 @@ def numeral(value: complex | None) -> ast.expr:
     if isinstance(value, int | float) and value < 0:
         return ast.UnaryOp(ast.USub(), ast.Constant(-value))
     return ast.Constant(value)
+
+
+def size_of(array: ast.expr, axis: int) -> ast.expr:
+    """Return the expression for the length of ``array`` along ``axis``."""
+    return ast.Subscript(ast.Attribute(array, "shape", ast.Load()), numeral(axis), ast.Load())
 
 
 def call_of(node: ast.AST) -> tuple[str, bool]:
@@ -183,9 +189,11 @@ def other_comparison(node: ast.expr, _scope: Scope) -> Iterator[Change]:
                     # Exchanging an equality and an order comparison costs more, because it may only keep a wrong branch from running.
                     cost = 1.3 if len({*_EQUAL} & {type(op), other}) == 1 else 1.0
                     yield Change(ast.Compare(node.left, ops, node.comparators), "comparison", cost, place)
-        # Also exclude negative indices, which count from the end.
+        # Also exclude negative indices, which count from the end. Or compare with 0 instead of a small number.
         if len(node.ops) == 1 and isinstance(node.ops[0], ast.Lt | ast.LtE):
             zero, ops = ast.Constant(0), [ast.LtE(), node.ops[0]]
+            if 0 < (_number(node.comparators[0]) or 0) <= 1:
+                yield Change(ast.Compare(node.left, [ast.Eq()], [zero]), "comparison", 1.2)
             yield Change(ast.Compare(zero, ops, [node.left, *node.comparators]), "condition", 1.3)
     elif isinstance(node, ast.BoolOp):
         other_op: ast.boolop = ast.Or() if isinstance(node.op, ast.And) else ast.And()
@@ -209,55 +217,36 @@ def regrouped(node: ast.expr, _scope: Scope) -> Iterator[Change]:
         yield Change(whole, "grouping", 1.0)
 
 
+def _inputs(call: ast.expr) -> Iterator[tuple[ast.expr, Callable[[ast.expr], ast.expr]]]:
+    """Yield the first argument of a call and the object of a method call, each with a function that returns the call with another one."""
+    if isinstance(call, ast.Call) and call.args and not isinstance(call.args[0], ast.Starred):
+        yield call.args[0], lambda new: ast.Call(call.func, [new, *call.args[1:]], call.keywords)
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call_of(call)[1]:
+        own, name = call.func.value, call.func.attr
+        yield own, lambda new: ast.Call(ast.Attribute(new, name, ast.Load()), call.args, call.keywords)
+
+
 @operator
 def step_moved_across_a_call(node: ast.expr, _scope: Scope) -> Iterator[Change]:
     """Move an operation from the result of a call to its argument, or from the argument to the result."""
     if isinstance(node, ast.BinOp):
-        for side, other in (("left", node.right), ("right", node.left)):
-            call = getattr(node, side)
-            if isinstance(call, ast.Call) and call.args and not isinstance(call.args[0], ast.Starred):
-                inner = ast.BinOp(call.args[0], node.op, other)
-                if side == "right":
-                    inner = ast.BinOp(other, node.op, call.args[0])
-                yield Change(ast.Call(call.func, [inner, *call.args[1:]], call.keywords), "grouping", 1.2)
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and side == "left":
-                receiver = ast.BinOp(call.func.value, node.op, other)
-                func = ast.Attribute(receiver, call.func.attr, ast.Load())
-                yield Change(ast.Call(func, call.args, call.keywords), "grouping", 1.2)
-    elif isinstance(node, ast.Call):
-        own = node.func.value if isinstance(node.func, ast.Attribute) else None
-        if node.args and isinstance(node.args[0], ast.BinOp):
-            first = node.args[0]
-            outer = ast.Call(node.func, [first.left, *node.args[1:]], node.keywords)
-            yield Change(ast.BinOp(outer, first.op, first.right), "grouping", 1.2)
-            outer = ast.Call(node.func, [first.right, *node.args[1:]], node.keywords)
-            yield Change(ast.BinOp(first.left, first.op, outer), "grouping", 1.3)
-        if isinstance(node.func, ast.Attribute) and isinstance(own, ast.BinOp):
-            func = ast.Attribute(own.left, node.func.attr, ast.Load())
-            outer = ast.Call(func, node.args, node.keywords)
-            yield Change(ast.BinOp(outer, own.op, own.right), "grouping", 1.2)
-            func = ast.Attribute(own.right, node.func.attr, ast.Load())
-            yield Change(ast.BinOp(own.left, own.op, ast.Call(func, node.args, node.keywords)), "grouping", 1.3)
+        for inner, replaced in _inputs(node.left):
+            yield Change(replaced(ast.BinOp(inner, node.op, node.right)), "grouping", 1.2)
+        for inner, replaced in _inputs(node.right):
+            yield Change(replaced(ast.BinOp(node.left, node.op, inner)), "grouping", 1.2)
+    for inner, replaced in _inputs(node):
+        if isinstance(inner, ast.BinOp):
+            yield Change(ast.BinOp(replaced(inner.left), inner.op, inner.right), "grouping", 1.2)
+            yield Change(ast.BinOp(inner.left, inner.op, replaced(inner.right)), "grouping", 1.3)
 
 
 @operator
 def calls_merged(node: ast.expr, _scope: Scope) -> Iterator[Change]:
     """Call a function once, with the combined arguments, instead of combining the results of two calls."""
-    if not isinstance(node, ast.BinOp):
-        return
-    one, other = node.left, node.right
-    if not (isinstance(one, ast.Call) and isinstance(other, ast.Call)):
-        return
-    if one.args and other.args and ast.dump(one.func) == ast.dump(other.func):
-        both = ast.BinOp(one.args[0], node.op, other.args[0])
-        yield Change(ast.Call(one.func, [both, *one.args[1:]], one.keywords), "grouping", 1.2)
-    elif (
-        isinstance(one.func, ast.Attribute)
-        and isinstance(other.func, ast.Attribute)
-        and one.func.attr == other.func.attr
-    ):
-        method = ast.Attribute(ast.BinOp(one.func.value, node.op, other.func.value), one.func.attr, ast.Load())
-        yield Change(ast.Call(method, one.args, one.keywords), "grouping", 1.2)
+    if isinstance(node, ast.BinOp):
+        for (one, replaced), (other, again) in product(_inputs(node.left), _inputs(node.right)):
+            if ast.dump(replaced(node)) == ast.dump(again(node)):
+                yield Change(replaced(ast.BinOp(one, node.op, other)), "grouping", 1.2)
 
 
 @operator
@@ -289,7 +278,7 @@ def other_number(node: ast.expr, scope: Scope) -> Iterator[Change]:
     elif isinstance(value, float) or 2 < abs(value) < _MAX_HALVED:
         near += [value * 2, value / 2, value * 10, -(10.0**9), float("inf"), 1.0 / value if value else 0.5, 0.5]
     else:
-        near += [0.5, value * 2]
+        near += [0.5, value * 2, float("-inf")]
     is_int = isinstance(node, ast.Constant) and isinstance(value, int)
     mutated: set[float] = {value + 1, value - 1} if is_int else set()
     for other in dict.fromkeys(near):
@@ -300,6 +289,10 @@ def other_number(node: ast.expr, scope: Scope) -> Iterator[Change]:
         yield Change(ast.Constant(value * 2 or 1.0), "number", inf, (1,))  # a mutation of a float is a float
     for name in scope.parameters:
         yield Change(ast.Name(name, ast.Load()), "variable", 1.6)
+        if value > 1:  # the number may fit only one example
+            yield Change(scope.np("sqrt", size_of(ast.Name(name, ast.Load()), -1)), "number", 1.2)
+    sizes = (name for name, computed in scope.assigned if value > 1 and "shape" in ast.dump(computed))
+    yield from (Change(ast.Name(name, ast.Load()), "variable", 1.2) for name in sizes)
 
 
 _MAX_HALVED = 1e300  # larger integers do not fit into a float
@@ -454,15 +447,15 @@ def other_choice(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_attribute(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Drop ``.T``, or swap only the last two axes. Replace ``size`` or ``ndim`` with the other one or an entry of ``shape``."""
+    """Drop ``.T``, or swap only the last two axes. Replace ``size``, ``ndim`` or ``len`` with an entry of ``shape``."""
+    if isinstance(node, ast.Call) and call_of(node) == ("len", False) and node.args:
+        yield from (Change(size_of(node.args[0], place), "shape", 1.1) for place in (-2, -1))
     if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
         return
     if node.attr in {"T", "mT"}:
         yield Change(node.value, "transpose", 1.0, (1,))
         yield Change(scope.np("swapaxes", node.value, numeral(-1), numeral(-2)), "transpose", 1.1)
     elif node.attr in {"size", "ndim"}:
-        shape = ast.Attribute(node.value, "shape", ast.Load())
-        for place in (0, -1, -2, 1):
-            yield Change(ast.Subscript(shape, numeral(place), ast.Load()), "shape", 1.1)
+        yield from (Change(size_of(node.value, place), "shape", 1.1) for place in (0, -1, -2, 1))
         other = "ndim" if node.attr == "size" else "size"
         yield Change(ast.Attribute(node.value, other, ast.Load()), "shape", 1.2)

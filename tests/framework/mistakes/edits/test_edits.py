@@ -114,6 +114,13 @@ PLACES = [  # the wrong body, the body after one edit, the line of the edit, and
     ("if len(x) == 1:\n        x = y\n    return x", "if len(x) == 0:\n        x = y\n    return x", 2, "branch"),
     ("if x in y:\n        x = 1\n    return x", "if y in y:\n        x = 1\n    return x", 2, "condition"),
     ("return np.zeros_like(x)", "return np.zeros_like(y[0])", 2, "shape"),
+    ("for i in range(0, len(x), y):\n        y = i", "for i in range(0, x.shape[-2], y):\n        y = i", 2, "shape"),
+    ("return x / 2", "return x / np.sqrt(y.shape[-1])", 2, "number"),
+    ("n = x.shape[0]\n    return y / 3", "n = x.shape[0]\n    return y / n", 3, "variable"),
+    ("return x / math.isqrt(y)", "return x / math.sqrt(y)", 2, "function"),
+    ("z = 0\n    return z", "z = float('-inf')\n    return z", 2, "number"),
+    ("z = np.zeros(3)\n    return z", "z = np.full(3, -1e309)\n    return z", 2, "number"),
+    ("if y < 0.1:\n        x = 0\n    return x", "if y == 0:\n        x = 0\n    return x", 2, "branch"),
     ("return np.squeeze(x)", "return np.squeeze(x, axis=-1)", 2, "axis"),
     ("return np.einsum('ij,jk->ki', x, y)", "return np.einsum('ij,jk->ik', x, y)", 2, "text"),
 ]  # fmt: skip
@@ -125,6 +132,13 @@ def test_each_slip_is_undone_by_one_edit_of_its_line(body, wanted, line, kind):
     found = results(f"def f(x, y):\n    {body}\n")
     edit = found[ast.unparse(ast.parse(f"def f(x, y):\n    {wanted}\n"))]
     assert (edit.line, edit.kind) == (line, kind)
+
+
+def test_a_condition_is_not_switched_off_by_a_swapped_constant():
+    """``np.where(0, x < y, x)`` returns x, whatever the condition, so the line is named for a wrong reason."""
+    found = results("def f(x, y):\n    return np.where(x < y, 0, x)\n")
+    assert "def f(x, y):\n    return np.where(x < y, x, 0)" in found
+    assert "def f(x, y):\n    return np.where(0, x < y, x)" not in found
 
 
 def test_a_default_value_that_all_calls_share_is_made_anew_in_each():
