@@ -744,6 +744,20 @@ def never_adds_the_values_up(q, K, V, temperature=1.0):
 
 
 @wrong
+def mix_keeps_its_old_scale(q, K, V, temperature=1.0):
+    """Your result depends on the order of the keys. It is right if the first key has the largest score. Do you keep a
+    running maximum? If a larger score comes, both the sum of the exps and the mix of the values shrink by the same
+    factor."""
+    top, total, mix = -np.inf, 0.0, np.zeros(V.shape[1])
+    for score, value in zip(K @ q / temperature, V, strict=True):
+        if score > top:
+            top, total = score, total * np.exp(top - score)
+        total += np.exp(score - top)
+        mix = mix + np.exp(score - top) * value
+    return mix / total
+
+
+@wrong
 def nearer_keys_weigh_more(q, K, V, temperature=1.0):
     """Your weights depend on the distance between the query and the keys. The nearest key need not have the largest dot
     product. If q = [1, 0], the key [1, 1] is nearer than [3, 0], but their dot products are 1 and 3. Here a score is

@@ -1244,6 +1244,14 @@ def moves_whole_rows(f, x, eps=1e-5):
 
 
 @wrong
+def moves_equal_entries_together(f, x, eps=1e-5):
+    """Your slopes are right if all entries of x differ. If some are equal, you move them together, so each of them gets
+    the sum of their slopes. Do you look for an entry by its value? Move the entry at one index only."""
+    slopes = [(f(x + eps * (x == entry)) - f(x - eps * (x == entry))) / (2 * eps) for entry in x.ravel()]
+    return np.reshape(slopes, x.shape)
+
+
+@wrong
 def one_slope_for_each_row(f, x, eps=1e-5):
     """For a matrix, you return one number for each row, the slope for the row as a whole. A single index on a matrix,
     for example, selects a row. Return one slope for each entry, in the shape of x, whatever the number of axes."""
@@ -1812,6 +1820,16 @@ def product_of_the_means(W_Q, X, K, V, T, rate):
     errors = scaled_dot_product_attention(Q, K, V)[0] - T
     gradients = np.array([query_gradient(q, K, V, error) for q, error in zip(Q, errors, strict=True)])
     return W_Q - rate * np.outer(X.mean(axis=0), gradients.mean(axis=0)), 0.5 * np.square(errors).sum() / len(X)
+
+
+@wrong
+def one_error_for_all_queries(W_Q, X, K, V, T, rate):
+    """With one query, your step is right. With several, it uses the mean of their errors for each of them. Each query
+    has its own error, the difference between its own output and its own target. Take the mean at the end, over the
+    gradients."""
+    errors = _errors(W_Q, X, K, V, T)
+    same = np.broadcast_to(errors.mean(axis=0), errors.shape)
+    return W_Q - rate * _gradient(W_Q, X, K, V, same) / len(X), _loss(errors)
 
 
 @wrong

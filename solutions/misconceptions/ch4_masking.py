@@ -1424,6 +1424,16 @@ def compares_a_sum(attend, X):
 
 
 @wrong
+def compares_a_sum_after_random_changes(attend, X):
+    """You compare a single number made from many, such as a sum or a mean. A leak may add a number to one feature and
+    subtract it from another, and the sum stays the same. Compare the rows themselves, entry by entry."""
+    change, Y = np.random.default_rng(0).normal(size=X.shape), np.asarray(attend(X))
+    later = np.arange(len(X))[:, None]
+    differences = (np.sum((attend(X + (later >= t) * change) - Y)[:t]) for t in range(1, len(X)))
+    return all(abs(one) < 1e-6 * max(1, abs(Y).max()) for one in differences)
+
+
+@wrong
 def compares_a_length(attend, X):
     """You compare the norms of the outputs, single numbers made from many. A leak may change only the direction of a
     row, and then the row's norm stays the same. Compare the rows themselves, entry by entry."""

@@ -1023,6 +1023,15 @@ def local_starts_from_minus_one(weights):
 
 
 @wrong
+def local_of_the_first_query_is_itself_alone(weights):
+    """For "local" your query 0 counts key 0 only. There is no key before it, but key 1 is one step away and counts,
+    too."""
+    n = len(weights)
+    i, j = np.indices((n, n))
+    return scores_of(weights, local=(weights * (abs(i - j) <= np.minimum(i, 1))).sum(axis=1).mean())
+
+
+@wrong
 def local_round_the_corner(weights):
     """For "local" your first query also looks at the last key, and your last query at the first key. An index of -1, `%
     n` and `np.roll` all wrap around to the other end. But the queries at the ends have one neighbor fewer."""

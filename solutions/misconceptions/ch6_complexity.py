@@ -508,6 +508,15 @@ def sums_run_on_through_the_batch(Q, K, V, feature_map):
 
 
 @wrong
+def one_state_for_the_whole_batch(Q, K, V, feature_map):
+    """Without batch axes your results are right. With them, every query gets the keys and values of all sequences.
+    Each sequence needs its own sums. Do you merge the batch axes into the axis of the keys, or add them up?"""
+    phi_Q, phi_K = feature_map(Q), feature_map(K)
+    keys, values = (part.reshape(-1, part.shape[-1]) for part in (phi_K, V))
+    return phi_Q @ (keys.T @ values) / (phi_Q @ keys.sum(axis=0))[..., None]
+
+
+@wrong
 def each_factor_by_itself(Q, K, V, feature_map):
     """In your results, each query's features are divided by their sum, and each feature of the keys by its sum over the
     keys. The weights then add up to 1, but they are wrong: a feature in which all keys have large values counts no more
@@ -1002,6 +1011,14 @@ def only_the_newest_key_scaled(q, k, v, cache_K, cache_V):
     as it is, and divide the scores: each of them is a sum of d_k products."""
     K, V = np.vstack([cache_K, k / np.sqrt(len(q))]), np.vstack([cache_V, v])
     return softmax(K @ q) @ V, K, V
+
+
+@wrong
+def newest_key_kept_scaled(q, k, v, cache_K, cache_V):
+    """The output of one step is right, but the new key in the returned cache is divided by sqrt(d_k). At the next step
+    it is divided once more. Keep every key as it is, and divide the scores."""
+    K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
+    return softmax(K @ q / np.sqrt(len(q))) @ V, np.vstack([cache_K, k / np.sqrt(len(q))]), V
 
 
 @wrong

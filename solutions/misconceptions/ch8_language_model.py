@@ -56,6 +56,13 @@ def over_the_positions(X, gain, bias, eps=1e-5):
 
 
 @wrong
+def along_the_first_axis(X, gain, bias, eps=1e-5):
+    """You take the mean and the variance along the first axis, so rows change each other. Take them along each row,
+    over the numbers of one position. Then no position depends on another."""
+    return (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0) + eps) * gain + bias
+
+
+@wrong
 def gain_and_bias_before_the_norm(X, gain, bias, eps=1e-5):
     """You stretch and move the row first, and then bring it to mean 0 and variance 1, which undoes most of the
     stretching. Apply the gain and the bias last, after the division."""
@@ -355,6 +362,14 @@ def twice_the_exponent(X, positions, base=10000.0):
     """Your exponents are twice as large as they should be, so the angles shrink too fast from pair to pair. In the
     exponent, i counts pairs and d counts entries. In the example, pair 1 of d = 4 has the exponent -2 · 1 / 4."""
     return turned(X, angles_of(X, positions, base, -4.0))
+
+
+@wrong
+def exponents_for_four_entries(X, positions, base=10000.0):
+    """Your angles are right for rows of 4 entries, as in the example, and wrong for other widths. The exponent of pair i
+    is -2 i / d. Does your formula contain a number that only fits the example?"""
+    pairs = np.arange(X.shape[-1] // 2)
+    return turned(X, np.asarray(positions)[:, None] * float(base) ** (-pairs / 2))
 
 
 @wrong
@@ -935,6 +950,13 @@ def width_of_a_head_from_d_model_as_a_factor(X, weights, h):
     """You divide the scores by the root of d_model // h. The width of a head's queries need not be that. Take it from
     the queries themselves, or from W_Q."""
     return own_attention(X, weights, h, root=lambda X, _W, h: 1 / (1.0 / (X.shape[-1] // h) ** 0.5))
+
+
+@wrong
+def width_of_a_head_from_d_model_or_one(X, weights, h):
+    """You divide the scores by the root of d_model // h. The width of a head's queries need not be that. Take it from
+    the queries themselves, or from W_Q."""
+    return own_attention(X, weights, h, root=lambda X, _W, h: np.sqrt(max(1, X.shape[-1] // h)))
 
 
 @wrong
@@ -1660,6 +1682,15 @@ def noise_of_a_die(logits, temperature, rng):
     """Your draws give the likeliest tokens far too large a share. Do you leave out unlikely tokens, or take the largest
     sum of a logit and noise that does not have a Gumbel distribution? Draw with the probabilities from the softmax."""
     return int(np.argmax(logits + temperature * rng.uniform(size=len(logits))))
+
+
+@wrong
+def noise_of_waiting_times(logits, temperature, rng):
+    """Your draws give the likeliest tokens far too large a share. Do you leave out unlikely tokens, or take the largest
+    sum of a logit and noise that does not have a Gumbel distribution? Draw with the probabilities from the softmax."""
+    if temperature == 0:
+        return int(np.argmax(logits))
+    return int(np.argmax(logits / temperature + rng.exponential(size=len(logits))))
 
 
 @wrong
