@@ -746,8 +746,8 @@ def never_adds_the_values_up(q, K, V, temperature=1.0):
 @wrong
 def mix_keeps_its_old_scale(q, K, V, temperature=1.0):
     """Your result depends on the order of the keys. It is right if the first key has the largest score. Do you keep a
-    running maximum? If a larger score comes, both the sum of the exps and the mix of the values shrink by the same
-    factor."""
+    running maximum? If a larger score comes, the sum of the exps and the mix of the values both have to shrink by the
+    same factor."""
     top, total, mix = -np.inf, 0.0, np.zeros(V.shape[1])
     for score, value in zip(K @ q / temperature, V, strict=True):
         if score > top:

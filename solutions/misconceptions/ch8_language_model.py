@@ -366,8 +366,8 @@ def twice_the_exponent(X, positions, base=10000.0):
 
 @wrong
 def exponents_for_four_entries(X, positions, base=10000.0):
-    """Your angles are right for rows of 4 entries, as in the example, and wrong for other widths. The exponent of pair i
-    is -2 i / d. Does your formula contain a number that only fits the example?"""
+    """Your angles are right for rows of 4 entries, as in the example, but not for longer rows. The exponent of pair i is
+    -2 i / d. Does your formula contain a number that only fits the example?"""
     pairs = np.arange(X.shape[-1] // 2)
     return turned(X, np.asarray(positions)[:, None] * float(base) ** (-pairs / 2))
 
@@ -1682,15 +1682,6 @@ def noise_of_a_die(logits, temperature, rng):
     """Your draws give the likeliest tokens far too large a share. Do you leave out unlikely tokens, or take the largest
     sum of a logit and noise that does not have a Gumbel distribution? Draw with the probabilities from the softmax."""
     return int(np.argmax(logits + temperature * rng.uniform(size=len(logits))))
-
-
-@wrong
-def noise_of_waiting_times(logits, temperature, rng):
-    """Your draws give the likeliest tokens far too large a share. Do you leave out unlikely tokens, or take the largest
-    sum of a logit and noise that does not have a Gumbel distribution? Draw with the probabilities from the softmax."""
-    if temperature == 0:
-        return int(np.argmax(logits))
-    return int(np.argmax(logits / temperature + rng.exponential(size=len(logits))))
 
 
 @wrong

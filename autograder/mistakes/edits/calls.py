@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import product
 from math import inf
 
-from autograder.mistakes.edits.operators import Change, Scope, call_of, name_of, numeral, operator, size_of
+from autograder.mistakes.edits.operators import Change, Scope, call_of, inputs_of, name_of, numeral, operator, size
 
 __all__: list[str] = []
 
@@ -34,7 +34,7 @@ _NEIGHBORS = (
     ("diagonal", "diag", "trace"), ("sin", "cos", "tan"), ("sorted", "reversed", "list"), ("len", "sum", "max", "min"),
     ("nonzero", "flatnonzero", "argwhere"), ("ravel", "flatten"), ("append", "extend"), ("float", "int", "round"),
     ("swapaxes", "moveaxis"), ("less", "less_equal", "greater", "greater_equal"), ("tril_indices", "triu_indices"),
-    ("log", "sqrt", "exp"), ("isqrt", "sqrt"), ("isnan", "isinf", "isfinite"),
+    ("log", "sqrt", "exp"), ("isqrt", "sqrt"), ("isnan", "isinf", "isfinite"), ("max", "maximum"), ("min", "minimum"),
 )  # fmt: skip
 _TRUE = ast.Constant(value=True)
 # Mutations do not drop these calls, because a function often returns the same result without them.
@@ -74,12 +74,14 @@ def other_function(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 
 @operator
-def without_the_call(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """Replace a call with one of its arguments, with an operand of an argument, or with the object whose method is called."""
+def without_the_call(node: ast.expr, scope: Scope) -> Iterator[Change]:
+    """Replace a call with one of its arguments, with an operand of an argument, or with its object. Or swap only the last two axes."""
     name, method = call_of(node)
     if not isinstance(node, ast.Call) or name in _MAKE_ARRAYS:
         return
     kind = "transpose" if name in _SWAPS else "dtype" if name == "astype" else "extra"
+    for array, _ in inputs_of(node) if name in _SWAPS else ():
+        yield Change(scope.np("swapaxes", array, numeral(-1), numeral(-2)), kind, 1.1)
     drops = name not in _SHAPE_ONLY
     if method and isinstance(node.func, ast.Attribute):
         drops_method = drops and not isinstance(node.func.value, ast.Attribute)
@@ -245,7 +247,7 @@ def other_size(node: ast.expr, scope: Scope) -> Iterator[Change]:
     sizes = first.elts if isinstance(first, ast.Tuple) else [first]
     for i, name, place in product(range(len(sizes)), scope.parameters, (-2, -1)):
         if isinstance(sizes[i], ast.Name):
-            others = [*sizes[:i], size_of(ast.Name(name, ast.Load()), place), *sizes[i + 1 :]]
+            others = [*sizes[:i], size(ast.Name(name, ast.Load()), place), *sizes[i + 1 :]]
             new = ast.Tuple(others, ast.Load()) if isinstance(first, ast.Tuple) else others[0]
             yield Change(_with(node, args=[new, *rest]), "shape", 1.3)
 
@@ -312,7 +314,7 @@ def missing_step(node: ast.expr, scope: Scope) -> Iterator[Change]:
         for op in (ast.Mult, ast.Div, ast.Sub, ast.Add, ast.MatMult):
             yield Change(ast.BinOp(node, op(), other), "missing", 1.7)
     for name in scope.parameters:
-        width = size_of(ast.Name(name, ast.Load()), -1)
+        width = size(ast.Name(name, ast.Load()), -1)
         yield Change(ast.BinOp(node, ast.Div(), scope.np("sqrt", width)), "missing", 1.6)
         length = ast.Call(ast.Name("len", ast.Load()), [ast.Name(name, ast.Load())], [])
         yield Change(ast.BinOp(node, ast.Div(), length), "missing", 1.8)

@@ -16,7 +16,7 @@ from math import inf
 from types import FunctionType, ModuleType
 from typing import NamedTuple, TypeVar
 
-__all__ = ["Change", "Operator", "Scope", "call_of", "name_of", "numeral", "operator", "operators_in", "size_of"]
+__all__ = ["Change", "Operator", "Scope", "call_of", "inputs_of", "name_of", "numeral", "operator", "operators_in", "size"]  # fmt: skip
 
 MODULES = frozenset({"np", "numpy", "math"})
 
@@ -96,7 +96,7 @@ def numeral(value: complex | None) -> ast.expr:
     return ast.Constant(value)
 
 
-def size_of(array: ast.expr, axis: int) -> ast.expr:
+def size(array: ast.expr, axis: int) -> ast.expr:
     """Return the expression for the length of ``array`` along ``axis``."""
     return ast.Subscript(ast.Attribute(array, "shape", ast.Load()), numeral(axis), ast.Load())
 
@@ -217,7 +217,7 @@ def regrouped(node: ast.expr, _scope: Scope) -> Iterator[Change]:
         yield Change(whole, "grouping", 1.0)
 
 
-def _inputs(call: ast.expr) -> Iterator[tuple[ast.expr, Callable[[ast.expr], ast.expr]]]:
+def inputs_of(call: ast.expr) -> Iterator[tuple[ast.expr, Callable[[ast.expr], ast.expr]]]:
     """Yield the first argument of a call and the object of a method call, each with a function that returns the call with another one."""
     if isinstance(call, ast.Call) and call.args and not isinstance(call.args[0], ast.Starred):
         yield call.args[0], lambda new: ast.Call(call.func, [new, *call.args[1:]], call.keywords)
@@ -230,11 +230,11 @@ def _inputs(call: ast.expr) -> Iterator[tuple[ast.expr, Callable[[ast.expr], ast
 def step_moved_across_a_call(node: ast.expr, _scope: Scope) -> Iterator[Change]:
     """Move an operation from the result of a call to its argument, or from the argument to the result."""
     if isinstance(node, ast.BinOp):
-        for inner, replaced in _inputs(node.left):
+        for inner, replaced in inputs_of(node.left):
             yield Change(replaced(ast.BinOp(inner, node.op, node.right)), "grouping", 1.2)
-        for inner, replaced in _inputs(node.right):
+        for inner, replaced in inputs_of(node.right):
             yield Change(replaced(ast.BinOp(node.left, node.op, inner)), "grouping", 1.2)
-    for inner, replaced in _inputs(node):
+    for inner, replaced in inputs_of(node):
         if isinstance(inner, ast.BinOp):
             yield Change(ast.BinOp(replaced(inner.left), inner.op, inner.right), "grouping", 1.2)
             yield Change(ast.BinOp(inner.left, inner.op, replaced(inner.right)), "grouping", 1.3)
@@ -244,7 +244,7 @@ def step_moved_across_a_call(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 def calls_merged(node: ast.expr, _scope: Scope) -> Iterator[Change]:
     """Call a function once, with the combined arguments, instead of combining the results of two calls."""
     if isinstance(node, ast.BinOp):
-        for (one, replaced), (other, again) in product(_inputs(node.left), _inputs(node.right)):
+        for (one, replaced), (other, again) in product(inputs_of(node.left), inputs_of(node.right)):
             if ast.dump(replaced(node)) == ast.dump(again(node)):
                 yield Change(replaced(ast.BinOp(one, node.op, other)), "grouping", 1.2)
 
@@ -290,7 +290,7 @@ def other_number(node: ast.expr, scope: Scope) -> Iterator[Change]:
     for name in scope.parameters:
         yield Change(ast.Name(name, ast.Load()), "variable", 1.6)
         if value > 1:  # the number may fit only one example
-            yield Change(scope.np("sqrt", size_of(ast.Name(name, ast.Load()), -1)), "number", 1.2)
+            yield Change(scope.np("sqrt", size(ast.Name(name, ast.Load()), -1)), "number", 1.2)
     sizes = (name for name, computed in scope.assigned if value > 1 and "shape" in ast.dump(computed))
     yield from (Change(ast.Name(name, ast.Load()), "variable", 1.2) for name in sizes)
 
@@ -338,9 +338,7 @@ def other_text(node: ast.expr, _scope: Scope) -> Iterator[Change]:
                 for letter in letters:
                     if letter not in term:
                         yield equation(at, term[:i] + letter + term[i + 1 :])
-    missing = [c for c in letters if c not in right]
-    for letter in missing:
-        yield equation(len(terms) - 1, right + letter)
+    yield from (equation(len(terms) - 1, right + letter) for letter in letters if letter not in right)
     if "." not in node.value:
         yield Change(ast.Constant(f"{','.join('...' + t for t in terms[:-1])}->...{terms[-1]}"), "text", 1.2)
     if len(right) >= 2:
@@ -449,13 +447,13 @@ def other_choice(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 def other_attribute(node: ast.expr, scope: Scope) -> Iterator[Change]:
     """Drop ``.T``, or swap only the last two axes. Replace ``size``, ``ndim`` or ``len`` with an entry of ``shape``."""
     if isinstance(node, ast.Call) and call_of(node) == ("len", False) and node.args:
-        yield from (Change(size_of(node.args[0], place), "shape", 1.1) for place in (-2, -1))
+        yield from (Change(size(node.args[0], place), "shape", 1.1) for place in (-2, -1))
     if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
         return
     if node.attr in {"T", "mT"}:
         yield Change(node.value, "transpose", 1.0, (1,))
         yield Change(scope.np("swapaxes", node.value, numeral(-1), numeral(-2)), "transpose", 1.1)
     elif node.attr in {"size", "ndim"}:
-        yield from (Change(size_of(node.value, place), "shape", 1.1) for place in (0, -1, -2, 1))
+        yield from (Change(size(node.value, place), "shape", 1.1) for place in (0, -1, -2, 1))
         other = "ndim" if node.attr == "size" else "size"
         yield Change(ast.Attribute(node.value, other, ast.Load()), "shape", 1.2)

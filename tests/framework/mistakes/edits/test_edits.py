@@ -121,6 +121,9 @@ PLACES = [  # the wrong body, the body after one edit, the line of the edit, and
     ("z = 0\n    return z", "z = float('-inf')\n    return z", 2, "number"),
     ("z = np.zeros(3)\n    return z", "z = np.full(3, -1e309)\n    return z", 2, "number"),
     ("if y < 0.1:\n        x = 0\n    return x", "if y == 0:\n        x = 0\n    return x", 2, "branch"),
+    ("return np.transpose(x, (0, 2, 1))", "return np.swapaxes(x, -1, -2)", 2, "transpose"),
+    ("return x.transpose(0, 2, 1)", "return np.swapaxes(x, -1, -2)", 2, "transpose"),
+    ("return np.max(x, 0)", "return np.maximum(x, 0)", 2, "function"),
     ("return np.squeeze(x)", "return np.squeeze(x, axis=-1)", 2, "axis"),
     ("return np.einsum('ij,jk->ki', x, y)", "return np.einsum('ij,jk->ik', x, y)", 2, "text"),
 ]  # fmt: skip
