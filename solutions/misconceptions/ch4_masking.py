@@ -332,6 +332,14 @@ def as_wide_as_the_longest(lengths, n_k):
 
 
 @wrong
+def no_padding_after_the_longest(lengths, n_k):
+    """You hide as many positions as a sequence is shorter than the longest one. The longest one can be shorter than n_k,
+    too, and then all sequences have more padding. Where does the padding of a sequence begin?"""
+    missing = np.max(lengths, initial=0) - np.asarray(lengths)
+    return (np.arange(n_k) < n_k - missing[:, None])[:, None, :]
+
+
+@wrong
 def at_least_one_key(lengths, n_k):
     """Your mask gives every sequence at least one key, even if its length is 0. That key is padding, which is noise. A
     row with nothing to look at is a real case, and `masked_softmax` handles it."""

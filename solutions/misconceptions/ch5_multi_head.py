@@ -6,7 +6,7 @@ import numpy as np
 from autograder.misconception import misconceptions_of
 from solutions.ch1_weighted_averaging import softmax
 from solutions.ch4_masking import masked_attention, masked_softmax
-from solutions.ch5_multi_head import merge_heads, pattern_scores, plot_attention, split_heads
+from solutions.ch5_multi_head import merge_heads, multi_head_attention, pattern_scores, plot_attention, split_heads
 
 wrong = misconceptions_of("split_heads")
 
@@ -239,8 +239,9 @@ def unpacks_four_axes(O):
 
 @wrong
 def heads_side_by_side_for_one_batch_axis(O):
-    """With two batch axes, you join the heads along the wrong axis: your result has the shape (2, 3, 4, 2) instead of (2, 1,
-    4, 6). `np.hstack` always joins along axis 1. Which axis should become longer, counted from the right?"""
+    """With two batch axes, the heads are not joined along the last axis: your result has the shape (2, 3, 4, 2) instead of
+    (2, 1, 4, 6). `np.hstack`, for example, always joins along axis 1. Which axis should become longer, counted from the
+    right?"""
     return np.hstack(list(O)) if O.ndim == 3 else np.array([np.hstack(list(sequence)) for sequence in O])
 
 
@@ -506,6 +507,14 @@ def weights_averaged_over_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     O, weights = masked_attention(Q, K, V, mask)
     return merge_heads(O) @ W_O, weights.mean(axis=-3)
+
+
+@wrong
+def heads_in_front_of_the_batch(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """Your weights are right without batch axes. With them, the axis of the heads comes before the batch axes, but it
+    should come after them: (..., h, n_q, n_k). Along which axis do you collect the weights of the heads?"""
+    output, weights = multi_head_attention(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask)
+    return output, np.moveaxis(weights, -3, 0)
 
 
 @wrong
@@ -808,8 +817,8 @@ def an_equal_share_each(O, W_O):
 
 @wrong
 def the_whole_output_each(O, W_O):
-    """Each of your parts is the whole output, so their sum is h times the output. Head i only uses its own d_v rows of
-    W_O."""
+    """Each of your parts is the whole output, so their sum is h times the output. A part is the product of one head with
+    its own d_v rows of W_O. Does each part have an array of its own?"""
     return np.repeat((merge_heads(O) @ W_O)[None], len(O), axis=0)
 
 

@@ -63,6 +63,20 @@ def only_the_mixing(n_q, n_k, d_k, d_v):
 
 
 @wrong
+def mixed_over_the_queries(n_q, n_k, d_k, d_v):
+    """In your count, each entry of the output adds up n_q products. The output mixes values, and there are n_k of
+    them."""
+    return {"multiply_adds": n_q * n_k * d_k + n_q * n_q * d_v, "stored_scores": n_q * n_k}
+
+
+@wrong
+def keys_and_values_multiplied_first(n_q, n_k, d_k, d_v):
+    """Your multiply-adds are those of another order: first the keys times the values, then the queries times the result.
+    Between its two products, attention takes the softmax of the scores, so the scores of all pairs come first."""
+    return {"multiply_adds": n_k * d_k * d_v + n_q * d_k * d_v, "stored_scores": n_q * n_k}
+
+
+@wrong
 def widths_multiplied(n_q, n_k, d_k, d_v):
     """You multiply d_k by d_v. The two products are separate steps, so add their costs. Each pair takes d_k steps for
     its score, and then d_v steps to add its value to the mix."""
@@ -184,6 +198,13 @@ def everything_quadratic(n, d_model):
     """Your projections grow with n². But a projection treats each position by itself, so twice as many positions cost
     only twice as much there. Only the scores and the mixing work on pairs."""
     return 8 * n**2 * d_model**2 + 4 * n**2 * d_model
+
+
+@wrong
+def table_as_wide_as_the_model(n, d_model):
+    """The attention part of your count grows like n · d_model², so it is right only if n equals d_model. The table of
+    scores has n rows and n columns. How many entries does it have, and how many products does each of them add up?"""
+    return 12 * n * d_model**2
 
 
 @wrong
@@ -1127,6 +1148,16 @@ def exp_with_no_shift(q, k, v, cache_K, cache_V):
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     e = np.exp(K @ q / np.sqrt(len(q)))
     return e / e.sum() @ V, K, V
+
+
+@wrong
+def shift_without_the_newest(q, k, v, cache_K, cache_V):
+    """Your results are right unless the newest score is far above the old ones. Then its exp is inf, and inf / inf is
+    nan. Is the newest score among those whose maximum you subtract?"""
+    K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
+    top = (cache_K if len(cache_K) else K) @ q / np.sqrt(len(q))
+    e = np.exp(K @ q / np.sqrt(len(q)) - top.max())
+    return e @ V / e.sum(), K, V
 
 
 @wrong

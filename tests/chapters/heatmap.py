@@ -62,7 +62,7 @@ def read(ax, weights):
 
     ``"drawn"``: "something" if the Axes contain anything, otherwise "nothing". ``"down"`` and ``"across"``: the labels
     from top to bottom and from left to right, with " | " between them. ``"shown"``: the number drawn where
-    a row and a column meet, for each pair of labels. NaN means an empty place or a border. The scale does not matter: a picture whose numbers,
+    a row and a column meet, for each pair of labels. NaN means an empty place, or one near a border. The scale does not matter: a picture whose numbers,
     sizes or colors rise (or fall) with ``weights`` shows the weights.
     """
     from matplotlib.axes import Axes  # noqa: PLC0415

@@ -104,7 +104,7 @@ def described(answers, d_k, right, spreads):
     if deviation > 1e-9:
         return between(average, LEVELS), between(deviation, spreads)
     first = answers[0]
-    near = "d_k" if first == d_k else "0" if first == 0 else "a number near d_k" if 0.3 < average < 3 else "a number"
+    near = "d_k" if first == d_k else "0" if first == 0 else "the same number, near d_k" if 0.3 < average < 3 else "the same number"
     return f"always {near}", "0"
 
 def probe(score_variance, d_k, n_samples, rng, count, spreads):
