@@ -333,8 +333,8 @@ def as_wide_as_the_longest(lengths, n_k):
 
 @wrong
 def no_padding_after_the_longest(lengths, n_k):
-    """You hide as many positions as a sequence is shorter than the longest one. The longest one can be shorter than n_k,
-    too, and then all sequences have more padding. Where does the padding of a sequence begin?"""
+    """The number of positions that you hide is the longest length minus the sequence's own. If the longest length is
+    below n_k, every sequence has more padding. Where does the padding of a sequence begin?"""
     missing = np.max(lengths, initial=0) - np.asarray(lengths)
     return (np.arange(n_k) < n_k - missing[:, None])[:, None, :]
 

@@ -519,7 +519,7 @@ def look(student, reference, weights, queries, keys, probe=LOOK):
         "drawn": f"what is drawn {where}",
         "across": "the row of labels that you set, from the left,",
         "down": "the column of labels that you set, from the top,",
-        "shown": "what is drawn where the labels meet (NaN: nothing, or a place near a border)",
+        "shown": "what is drawn at each pair of labels (NaN if it is empty or near a border)",
     }.items():
         inputs = {"weights": weights, "query_tokens": queries, "key_tokens": keys}
         assert_matches(found[piece], right[piece], call=call, **inputs)

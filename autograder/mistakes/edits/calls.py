@@ -75,7 +75,7 @@ def other_function(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def without_the_call(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Replace a call with one of its arguments, with an operand of an argument, or with its object. Or swap only the last two axes."""
+    """Replace a call with one of its arguments, an operand of an argument, or its object. Let a transpose swap only the last two axes."""
     name, method = call_of(node)
     if not isinstance(node, ast.Call) or name in _MAKE_ARRAYS:
         return
@@ -208,7 +208,7 @@ def missing_argument(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_buffer(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Give a new array the shape of one row of a parameter, or begin with -inf, as for a maximum."""
+    """Give a new array the shape of one row of a parameter, or fill it with -inf, the start of a maximum."""
     if call_of(node)[0] == "zeros" and isinstance(node, ast.Call) and node.args:
         yield Change(scope.np("full", node.args[0], numeral(-inf)), "number", 1.3)
     if call_of(node)[0] in {"zeros_like", "ones_like", "empty_like"} and isinstance(node, ast.Call):

@@ -189,7 +189,7 @@ def other_comparison(node: ast.expr, _scope: Scope) -> Iterator[Change]:
                     # Exchanging an equality and an order comparison costs more, because it may only keep a wrong branch from running.
                     cost = 1.3 if len({*_EQUAL} & {type(op), other}) == 1 else 1.0
                     yield Change(ast.Compare(node.left, ops, node.comparators), "comparison", cost, place)
-        # Also exclude negative indices, which count from the end. Or compare with 0 instead of a small number.
+        # Also exclude negative indices, which count from the end, or compare with 0 instead of a small number.
         if len(node.ops) == 1 and isinstance(node.ops[0], ast.Lt | ast.LtE):
             zero, ops = ast.Constant(0), [ast.LtE(), node.ops[0]]
             if 0 < (_number(node.comparators[0]) or 0) <= 1:
@@ -218,7 +218,7 @@ def regrouped(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 
 def inputs_of(call: ast.expr) -> Iterator[tuple[ast.expr, Callable[[ast.expr], ast.expr]]]:
-    """Yield the first argument of a call and the object of a method call, each with a function that returns the call with another one."""
+    """Yield the first argument of a call, and the object of a method call, each with a function that replaces it."""
     if isinstance(call, ast.Call) and call.args and not isinstance(call.args[0], ast.Starred):
         yield call.args[0], lambda new: ast.Call(call.func, [new, *call.args[1:]], call.keywords)
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call_of(call)[1]:
@@ -291,7 +291,7 @@ def other_number(node: ast.expr, scope: Scope) -> Iterator[Change]:
         yield Change(ast.Name(name, ast.Load()), "variable", 1.6)
         if value > 1:  # the number may fit only one example
             yield Change(scope.np("sqrt", size(ast.Name(name, ast.Load()), -1)), "number", 1.2)
-    sizes = (name for name, computed in scope.assigned if value > 1 and "shape" in ast.dump(computed))
+    sizes = [name for name, computed in scope.assigned if value > 1 and ".shape[" in ast.unparse(computed)]
     yield from (Change(ast.Name(name, ast.Load()), "variable", 1.2) for name in sizes)
 
 

@@ -138,7 +138,7 @@ def test_each_slip_is_undone_by_one_edit_of_its_line(body, wanted, line, kind):
 
 
 def test_a_condition_is_not_switched_off_by_a_swapped_constant():
-    """``np.where(0, x < y, x)`` returns x, whatever the condition, so the line is named for a wrong reason."""
+    """``np.where(0, x < y, x)`` returns x, whatever the condition, so the line would be named for a wrong reason."""
     found = results("def f(x, y):\n    return np.where(x < y, 0, x)\n")
     assert "def f(x, y):\n    return np.where(x < y, x, 0)" in found
     assert "def f(x, y):\n    return np.where(0, x < y, x)" not in found
