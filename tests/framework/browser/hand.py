@@ -62,17 +62,18 @@ def type_and_run(cell, code=None):
         keys.insert_text(code)
         # The editor splits the text into lines when it has received it. Before that, Control+Enter would run the earlier text.
         expect(cell.locator(".cm-line")).to_have_text(code.split("\n"), timeout=WAIT)
-    if cell.locator(".jp-InputPlaceholder").count():  # a folded cell has no prompt
-        keys.press("Control+Enter")
-        expect(cell.locator(".jp-OutputArea-child").first).to_be_visible(timeout=WAIT)
-        return
-    before = prompt.inner_text()
+    folded = cell.locator(".jp-InputPlaceholder").count()  # a folded cell has no prompt
+    before = None if folded else prompt.inner_text().strip() or "[ ]:"
     for _ in range(30):
         # As in `run`, JupyterLab ignores keys while it is starting.
         keys.press("Control+Enter")
         with suppress(AssertionError):
-            expect(prompt).not_to_have_text(before.strip() or "[ ]:", timeout=4_000)
+            if folded:
+                expect(cell.locator(".jp-OutputArea-child").first).to_be_visible(timeout=4_000)
+                return
+            expect(prompt).not_to_have_text(before, timeout=4_000)
             break
+    assert not folded, "no output appears below the folded cell"
     expect(prompt).to_have_text(re.compile(r"\[\d+\]"), timeout=WAIT)
 
 
