@@ -129,7 +129,7 @@ class _SourceCollector:
     def __init__(self, exercise: str, notebook: Notebook, taken: dict[str, str]) -> None:
         self.exercise = exercise
         self.taken = taken
-        others = [_bound_in(c.source) for c in notebook.code_cells() if c.name != exercise]
+        others = [attempt.defined_names(c.source) or () for c in notebook.code_cells() if c.name != exercise]
         # Names that the notebook binds anyway, such as np and earlier exercises, are not collected.
         self.there = set(notebook.exercises()).union(*others)
         self.parts: list[str] = []
@@ -152,7 +152,7 @@ class _SourceCollector:
         """Return source that computes ``variables``: the module's assignments if it has them, else calls of ``function``."""
         module = sys.modules[function.__module__]
         body = _tree(Path(module.__file__ or "")).body
-        places = {v: max((i for i, s in enumerate(body) if v in _bound(s)), default=-1) for v in variables}
+        places = {v: max((i for i, s in enumerate(body) if v in attempt.bound_names(s)), default=-1) for v in variables}
         if min(places.values()) < 0:
             self.function_source(function)
             return "\n".join([*self.parts, *(f"{v} = {self.exercise}()[{v!r}]" for v in variables)])
@@ -291,7 +291,7 @@ def _binding(name: str, module: ModuleType) -> tuple[ast.stmt, ModuleType] | Non
     if isinstance(vars(module).get(name), SolutionDecorator):
         return None  # a local variable may be called `right`, like the decorator of the alternatives
     for statement in _tree(Path(module.__file__ or "")).body:
-        if name not in _bound(statement):
+        if name not in attempt.bound_names(statement):
             continue
         if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith("solutions"):
             alias = next(a for a in statement.names if (a.asname or a.name) == name)
@@ -307,21 +307,11 @@ def _binding(name: str, module: ModuleType) -> tuple[ast.stmt, ModuleType] | Non
     return next((_binding(name, whole) for whole in wholes if callable(getattr(whole, name, None))), None)
 
 
-def _bound(statement: ast.stmt) -> set[str]:
-    match statement:
-        case ast.FunctionDef() | ast.ClassDef():
-            return {statement.name}
-        case ast.Import() | ast.ImportFrom():
-            return {a.asname or a.name.partition(".")[0] for a in statement.names}
-        case ast.Assign() | ast.AnnAssign():
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            return {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
-    return set()
-
-
 def _used(node: ast.stmt) -> list[str]:
     plain = _StudentStyle({}).visit(copy.deepcopy(node))  # without annotations, which do not run
-    own = {name for n in ast.walk(plain) if isinstance(n, ast.Import | ast.ImportFrom) for name in _bound(n)}
+    own = {
+        name for n in ast.walk(plain) if isinstance(n, ast.Import | ast.ImportFrom) for name in attempt.bound_names(n)
+    }
     used = (n.id for n in ast.walk(plain) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
     return [name for name in dict.fromkeys(used) if name not in own]
 
@@ -333,12 +323,3 @@ def _tree(path: Path) -> ast.Module:
 @lru_cache(maxsize=64)
 def _tree_at(path: Path, _changed: int) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
-
-
-@lru_cache(maxsize=1024)  # the notebooks of a class share most cells
-def _bound_in(source: str) -> frozenset[str]:
-    try:
-        statements = ast.parse(source).body
-    except SyntaxError:
-        return frozenset()  # ignore cells with magics or unfinished lines
-    return frozenset(name for statement in statements for name in _bound(statement))

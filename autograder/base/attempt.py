@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 __all__ = [
-    "defined_names", "defines", "has_long_run_of_marks", "identifiers_in", "imported", "is_attempted",
+    "bound_names", "defined_names", "defines", "has_long_run_of_marks", "identifiers_in", "imported", "is_attempted",
     "is_nested_deeply", "last_definition_is_blank", "parsed", "python_name", "reading_once", "same_code",
 ]  # fmt: skip
 
@@ -76,15 +76,16 @@ def defined_names(source: str) -> frozenset[str] | None:
     tree = parsed(source)
     if tree is None or _UNSEEN.search(source):
         return None
-    names: set[str] = set()
-    for statement in tree.body:
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(statement.name)
-        elif isinstance(statement, ast.Import | ast.ImportFrom):
-            names.update((alias.asname or alias.name).split(".")[0] for alias in statement.names)
-        else:
-            names.update(n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-    return frozenset(names)
+    return frozenset(name for statement in tree.body for name in bound_names(statement))
+
+
+def bound_names(statement: ast.stmt) -> list[str]:
+    """Return the names that a statement binds."""
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [statement.name]
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        return [(alias.asname or alias.name).partition(".")[0] for alias in statement.names]
+    return [n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
 
 
 def python_name(text: str) -> str:

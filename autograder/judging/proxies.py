@@ -334,9 +334,7 @@ class ReferenceProxy:
         """Return the result of ``student.probe`` for a right solution."""
         return self.answer(Call(function, args, kwargs, source))
 
-    def plot(self, function: str, *args: Value, texts: bool = True, **kwargs: Value) -> Value:
-        """Return the result of ``student.plot`` for a right solution."""
-        return self.probe(plot_probe_text(texts=texts), function, *args, **kwargs)
+    plot = StudentProxy.plot
 
     def answer(self, call: Call) -> Value:
         """Return the answer of a right solution to ``call``."""

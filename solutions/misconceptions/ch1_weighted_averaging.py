@@ -224,6 +224,14 @@ def best_score_never_updated(q, K, V):
 
 
 @wrong
+def an_exact_match_first(q, K, V):
+    """If a key equals q, your function returns the value of this key. But another key may have a larger dot product
+    with q. The best key is the one with the largest dot product, whether or not it equals q."""
+    same = np.all(q == K, axis=1)
+    return V[np.argmax(same if same.any() else K @ q)]
+
+
+@wrong
 def only_an_exact_match(q, K, V):
     """You return a value only if some key equals the query, and zeros otherwise. A dictionary works like that. This
     lookup should take the best key, even if no key equals the query."""

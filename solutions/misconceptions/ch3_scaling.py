@@ -828,8 +828,8 @@ def queries_with_a_zero_count_as_0(weights):
 
 @wrong
 def log_of_the_sum_of_squares(weights):
-    """You computed -log of the sum of the squared weights. It agrees with the entropy if all weights are equal,
-    but it is smaller if they are not. The entropy has a logarithm in each term: minus the sum of weight * log(weight)."""
+    """You computed -log of the sum of the squared weights. It agrees with the entropy if all weights above 0 are equal.
+    Otherwise it is smaller. The entropy has a logarithm in each term: minus the sum of weight * log(weight)."""
     return -np.log((weights**2).sum(axis=-1))
 
 

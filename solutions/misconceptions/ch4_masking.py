@@ -552,6 +552,16 @@ def ignores_the_mask_in_the_softmax(scores, mask):
 
 
 @wrong
+def one_more_score_of_zero(scores, mask):
+    """The weights of a row with allowed positions add up to less than 1. They are what you get with one more allowed
+    score of 0 in each row, whose weight is left out. Which exps belong to the sum that you divide by?"""
+    hidden = np.where(mask, scores, -np.inf)
+    top = np.maximum(hidden.max(axis=-1, keepdims=True), 0.0)
+    e = np.exp(hidden - top)
+    return e / (np.exp(-top) + e.sum(axis=-1, keepdims=True))
+
+
+@wrong
 def not_low_enough(scores, mask):
     """Your replacement for forbidden scores is not far enough below the others. Scores may be as low as -1000. If all
     allowed scores of a row are that low, forbidden places get a share of the weight. Choose a number that is far below
@@ -721,6 +731,14 @@ def scales_only_without_a_mask(Q, K, V, mask=None):
     scores = Q @ np.swapaxes(K, -1, -2)
     weights = softmax(scores / np.sqrt(Q.shape[-1])) if mask is None else masked_softmax(scores, mask)
     return weights @ V, weights
+
+
+@wrong
+def directions_only(Q, K, V, mask=None):
+    """Your scores do not depend on the lengths of queries and keys, only on their directions. That is cosine similarity.
+    Use the dot products as they are, divided by sqrt(d_k)."""
+    Q, K = (X / np.maximum(np.linalg.norm(X, axis=-1, keepdims=True), 1e-12) for X in (Q, K))
+    return masked_attention(Q * np.sqrt(Q.shape[-1]), K * np.sqrt(Q.shape[-1]), V, mask)
 
 
 @wrong
@@ -1223,6 +1241,19 @@ def adds_the_same_to_every_feature(attend, X):
 
 
 @wrong
+def never_looks_at_the_next_row(attend, X):
+    """You find a leak only if a row depends on a row at least two places later. If a row depends on the next one, you
+    say True. Change the rows after row i: then row i itself must stay the same, and so must all rows before it."""
+    Y = np.array(attend(X.copy()))
+    for i in range(len(X)):
+        changed = X.copy()
+        changed[i + 1 :] = np.random.default_rng(i).uniform(-2, 2, size=changed[i + 1 :].shape)
+        if not np.allclose(attend(changed)[:i], Y[:i]):
+            return False
+    return True
+
+
+@wrong
 def looks_one_row_back_only(attend, X):
     """Your results are what you get if you compare only the row just before a change of X. A leak may reach further:
     position 1 may look at position 3 without any change in position 2. All the rows of the output before the change
@@ -1347,6 +1378,21 @@ def watches_one_feature_only(attend, X):
         changed[t:] += 10.0
         if not np.allclose(attend(changed)[:t, 0], Y[:t, 0]):
             return False
+    return True
+
+
+@wrong
+def tiny_changes_and_a_loose_comparison(attend, X):
+    """You find a strong leak but miss faint ones, and leaks into rows of large numbers. They are what is missed if the
+    change of X is tiny and the comparison accepts small relative differences, as np.allclose does. How large is your
+    change, and which differences does your comparison accept?"""
+    Y = np.array(attend(X.copy()))
+    for j in range(1, len(X)):
+        for c in range(X.shape[1]):
+            changed = X.copy()
+            changed[j, c] += 1e-4
+            if not np.allclose(attend(changed)[:j], Y[:j]):
+                return False
     return True
 
 

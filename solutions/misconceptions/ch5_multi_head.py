@@ -95,6 +95,14 @@ def always_one_batch_axis(X, h):
 
 
 @wrong
+def later_batch_axes_joined_to_the_positions(X, h):
+    """With two batch axes, your result has only one: the second batch axis and the positions have become one axis. Your
+    result should have the same batch axes as X. `X.shape` gives you all of them."""
+    X = X if X.ndim < 3 else X.reshape(len(X), -1, X.shape[-1])
+    return np.swapaxes(X.reshape(*X.shape[:-1], h, -1), -2, -3)
+
+
+@wrong
 def batch_axes_made_one(X, h):
     """Your result never has more than one batch axis. If X has two, you merge them. Your result should have the same
     batch axes as X. `X.shape` gives you all of them."""
@@ -845,6 +853,22 @@ def w_o_left_out(O, W_O):
 
 
 @wrong
+def sums_times_one_row_of_w_o(O, W_O):
+    """Each of your parts is the sum of a head's numbers times a single row of W_O, row i for head i. A head with d_v
+    numbers meets d_v rows of W_O, one for each number. With d_v = 1, as in the example, both are the same."""
+    return np.stack([O[i].sum(axis=-1, keepdims=True) * W_O[i] for i in range(len(O))])
+
+
+@wrong
+def without_the_mean_of_the_queries(O, W_O):
+    """From each head's part, you subtract the average of this part over the queries. So a single query gets only zeros,
+    and the parts do not add up to the output. Nothing needs to be subtracted."""
+    d_v = O.shape[-1]
+    parts = np.stack([O[i] @ W_O[i * d_v : (i + 1) * d_v] for i in range(len(O))])
+    return parts - parts.mean(axis=1, keepdims=True)
+
+
+@wrong
 def already_added_up(O, W_O):
     """You added the parts up, which gives the output itself. Return the parts, one for each head, in an array of shape
     (h, n_q, d_model)."""
@@ -1522,6 +1546,13 @@ def returns_nothing(weights, query_tokens, key_tokens, ax=None):
     ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
     ax.set_xticks(range(len(key_tokens)), key_tokens)
     ax.set_yticks(range(len(query_tokens)), query_tokens)
+
+
+@wrong
+def rounded_to_one_decimal(weights, query_tokens, key_tokens, ax=None):
+    """Your picture shows the weights rounded to one decimal. So similar weights have the same color, and the smallest look
+    like 0. Draw the weights as they are."""
+    return plot_attention(np.round(weights, 1), query_tokens, key_tokens, ax)
 
 
 @wrong

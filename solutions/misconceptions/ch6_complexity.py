@@ -336,6 +336,14 @@ def minus_infinity_outside(n, window):
 
 
 @wrong
+def centred_with_the_longer_half_before(n, window):
+    """Your window is centered on the query, with half of the other keys before it and half after it. It should end at
+    the query instead: a query must not see later positions."""
+    i, j = np.indices((n, n))
+    return (j >= i - window // 2) & (j < i - window // 2 + window)
+
+
+@wrong
 def centred_on_the_query(n, window):
     """Your window is centered on the query, half before it and half after. It should end at the query instead: a query
     must not see later positions."""
@@ -565,6 +573,17 @@ def features_of_the_values(Q, K, V, feature_map):
 
 
 @wrong
+def only_what_came_before_the_last_queries(Q, K, V, feature_map):
+    """Your queries are the last positions of the sequence, and each sees only the keys up to its own position. Such
+    causal linear attention is useful for writing text. In this exercise, every query sees all the keys."""
+    last = np.maximum(np.arange(Q.shape[-2]) + K.shape[-2] - Q.shape[-2], 0)
+    phi_Q, phi_K = feature_map(Q), feature_map(K)
+    state = np.cumsum(phi_K[..., :, :, None] * V[..., :, None, :], axis=-3)[..., last, :, :]
+    mixed = (phi_Q[..., :, None, :] @ state)[..., 0, :]
+    return mixed / (phi_Q * np.cumsum(phi_K, axis=-2)[..., last, :]).sum(axis=-1, keepdims=True)
+
+
+@wrong
 def only_what_came_before(Q, K, V, feature_map):
     """Your queries see only the keys up to their own position. Such causal linear attention is useful for writing text.
     In this exercise, every query sees all the keys."""
@@ -695,6 +714,15 @@ def sum_of_the_blocks(Q, K, V, block_size):
     """Your output is the sum of the attention outputs of all blocks. The weights add up to 1 in each block, so with ten
     blocks they add up to 10. They should add up to 1 over all the keys."""
     return np.sum([attention(Q, K_block, V_block)[0] for K_block, V_block in _blocks(K, V, block_size)], axis=0)
+
+
+@wrong
+def last_key_for_the_last_block(Q, K, V, block_size):
+    """If the last block of keys is smaller than the others, your output uses only the very last key of it and leaves out
+    the rest of this block. Where does the last block begin?"""
+    whole = K.shape[-2] // block_size * block_size if block_size < K.shape[-2] else K.shape[-2]
+    keep = [*range(whole), *[-1] * (whole < K.shape[-2])]
+    return attention(Q, K[..., keep, :], V[..., keep, :])[0]
 
 
 @wrong
@@ -1043,6 +1071,14 @@ def newest_key_kept_scaled(q, k, v, cache_K, cache_V):
 
 
 @wrong
+def divided_by_the_number_of_positions(q, k, v, cache_K, cache_V):
+    """You divide the scores by the number of keys, which grows from step to step. A score is a sum of d_k products, so
+    divide by sqrt(d_k), with d_k the number of entries of the query."""
+    K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
+    return softmax(K @ q / len(K)) @ V, K, V
+
+
+@wrong
 def scaled_by_the_number_of_positions(q, k, v, cache_K, cache_V):
     """You divide the scores by the root of the number of keys, which grows from step to step. A score is a sum of d_k
     products, so divide by sqrt(d_k), with d_k the number of entries of the query."""
@@ -1056,6 +1092,14 @@ def scaled_by_the_value(q, k, v, cache_K, cache_V):
     of entries of the query, not of the value."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return softmax(K @ q / np.sqrt(len(v))) @ V, K, V
+
+
+@wrong
+def newest_put_second(q, k, v, cache_K, cache_V):
+    """Your output is right, but the newest entry becomes the second row of your caches. They should keep the order of
+    the text, with the newest key and value in the last row."""
+    K, V = np.insert(cache_K, min(1, len(cache_K)), k, axis=0), np.insert(cache_V, min(1, len(cache_V)), v, axis=0)
+    return softmax(K @ q / np.sqrt(len(q))) @ V, K, V
 
 
 @wrong

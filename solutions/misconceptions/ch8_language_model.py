@@ -1714,6 +1714,16 @@ def the_smallest_logit_for_the_largest(logits, temperature, rng):
 
 
 @wrong
+def never_the_first_token(logits, temperature, rng):
+    """At temperatures above 0, you never draw token 0, and token 1 comes as often as the two together should. The other
+    tokens come as often as they should. Does your comparison of a random number with the sums begin with token 0?"""
+    if temperature == 0:
+        return int(np.argmax(logits))
+    token = np.searchsorted(np.cumsum(softmax(logits / temperature)), rng.random(), side="right")
+    return min(max(1, int(token)), len(logits) - 1)
+
+
+@wrong
 def likely_ones_only(logits, temperature, rng):
     """With few tokens, your shares are about right. With many, you draw the likeliest one far too often. Do you leave
     out unlikely tokens, or take the largest sum of a logit and noise that does not have a Gumbel distribution? Every

@@ -517,8 +517,8 @@ def look(student, reference, weights, queries, keys, probe=LOOK):
     for piece, call in {
         "returned": kind,
         "drawn": f"what is drawn {where}",
-        "across": "the row of labels that you set, from the left,",
-        "down": "the column of labels that you set, from the top,",
+        "across": "the row of labels, one for each place, from the left,",
+        "down": "the column of labels, one for each place, from the top,",
         "shown": "what is drawn at each pair of labels (NaN if it is empty or near a border)",
     }.items():
         inputs = {"weights": weights, "query_tokens": queries, "key_tokens": keys}

@@ -28,6 +28,7 @@ from autograder.checking.inputs.builtin_arguments import ChoiceArgument, NumberA
 from autograder.checking.inputs.categories import categories_of, is_excluded
 from autograder.checking.inputs.contract import Contract, replace_at
 from autograder.checking.inputs.covering import DrawnInput, cover, differing_arguments
+from autograder.checking.inputs.index_arguments import LengthsArgument, WholeNumbersArgument
 from autograder.judging.exercise_session import Sessions
 from autograder.judging.functions import FunctionSession
 from autograder.judging.loader import ChapterChecks
@@ -302,7 +303,7 @@ class _Reader:
 
     def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call by name."""
-        return dict(self.signature.bind(*args, **kwargs).arguments)
+        return dict(self.signature.bind_partial(*args, **kwargs).arguments)
 
     def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> BoundCall:
         return self.contract.bind(self.bound(args, kwargs))
@@ -510,6 +511,9 @@ def category_mutants(contract: Contract, function: Function, name: str) -> Itera
             if "..." in argument.shape:
                 batch = functools.partial(_first_of_batch, axes=sum(a != "..." for a in argument.shape))
                 yield _changing(f"{name}: {'.'.join(path)} of the first batch entry used for all", reader, path, batch)
+        elif isinstance(argument, LengthsArgument | WholeNumbersArgument):
+            for dtype in (np.int8, np.uint8, np.int16, np.uint16):
+                yield _changing(f"{name}: {'.'.join(path)} cast to {dtype.__name__}", reader, path, _narrow(dtype))
 
 
 def _changing(label: str, reader: _Reader, path: tuple[str, ...], change: Callable[[np.ndarray], np.ndarray]) -> Mutant:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from autograder.authoring.release.problems import Mistake, did_you_mean, place_of_function, relative
+from autograder.base.attempt import bound_names
 from autograder.course.course import Course
 from autograder.judging.loader import ChapterChecks, known_alternatives, known_misconceptions
 from autograder.misconception import Alternative, Misconception
@@ -179,7 +180,7 @@ class CheckFile:
         """Return a check's location and name."""
         for name, node in self.exercises:
             if name == exercise:
-                lines = [s.lineno for s in node.body if check in _bound(s)]
+                lines = [s.lineno for s in node.body if check in bound_names(s)]
                 return f"{self.place(lines[-1] if lines else node.lineno)}, {node.name}.{check}"
         return f"{self.label}, {exercise}.{check}"
 
@@ -189,7 +190,7 @@ class CheckFile:
 
     def place_that_prints(self, exercise: str, check: str) -> str:
         """Return the location of ``check`` if the check itself prints something, else ""."""
-        bodies = [s for name, node in self.exercises if name == exercise for s in node.body if check in _bound(s)]
+        bodies = [s for name, node in self.exercises if name == exercise for s in node.body if check in bound_names(s)]
         return self.place_of_check(exercise, check) if any("print(" in ast.unparse(s) for s in bodies) else ""
 
     def mistakes(self) -> Iterator[Mistake]:
@@ -255,7 +256,9 @@ class CheckFile:
                 what = f"there is a second class called {node.name}. It replaces the class in line {first}."
                 yield Mistake(self.place(node.lineno), what)
             methods: dict[str, int] = {}
-            for line, name in [(s.lineno, name) for s in node.body for name in _bound(s) if name.startswith("test_")]:
+            for line, name in [
+                (s.lineno, name) for s in node.body for name in bound_names(s) if name.startswith("test_")
+            ]:
                 if (first := methods.setdefault(name, line)) != line:
                     what = f"{node.name} has a second check called {name}. It replaces the check in line {first}."
                     yield Mistake(self.place(line), what, about=_exercise(node))
@@ -329,10 +332,3 @@ def _exercise(node: ast.ClassDef) -> str:
 def _is_check(function: ast.FunctionDef) -> bool:
     marks = [mark.func if isinstance(mark, ast.Call) else mark for mark in function.decorator_list]
     return any(isinstance(mark, ast.Name) and mark.id in _MARKS for mark in marks)
-
-
-def _bound(statement: ast.stmt) -> list[str]:
-    if isinstance(statement, ast.FunctionDef):
-        return [statement.name]
-    targets = statement.targets if isinstance(statement, ast.Assign) else []
-    return [target.id for target in targets if isinstance(target, ast.Name)]

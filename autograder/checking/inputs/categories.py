@@ -20,7 +20,7 @@ from autograder.checking.inputs.argument import LONG_AXES, BoundCall, DrawReques
 from autograder.checking.inputs.array_arguments import ArrayArgument, ShapedArgument
 from autograder.checking.inputs.builtin_arguments import NumberArgument
 from autograder.checking.inputs.contract import LONGEST, Contract
-from autograder.checking.inputs.index_arguments import SizeArgument
+from autograder.checking.inputs.index_arguments import LengthsArgument, SizeArgument
 from autograder.sandbox.guest.wire import LAYOUTS, layout_of
 
 __all__ = ["categories_of", "is_excluded"]
@@ -39,6 +39,8 @@ def categories_of(contract: Contract) -> list[InputCategory]:
         found += argument.categories(path)
         if argument.default and len(path) == 1:
             found.append(_left_out(path))
+        if isinstance(argument, LengthsArgument) and contract.limits_of(argument.up_to)[1] >= 300:
+            found.append(_beyond_a_byte(path, argument.up_to))
     return [category for category in found if not is_excluded(contract, category.name)]
 
 
@@ -256,8 +258,12 @@ def _layouts(contract: Contract) -> Iterator[InputCategory]:
         )
     alone = [(n, a) for n, a in contract.arguments.items() if isinstance(a, ArrayArgument) and not a.default]
     for (one, first), (other, second) in combinations(alone, 2):
+        if replace(first, shape=second.shape) != second:
+            continue
+        if first.shape[-1] == second.shape[-1] and len([a for a in first.shape + second.shape if a != "..."]) > 2:
+            yield _row_in_common(one, other)
         axes = [*zip(first.shape, second.shape, strict=False)]
-        alike = len(axes) == len(first.shape) == len(second.shape) and replace(first, shape=second.shape) == second
+        alike = len(axes) == len(first.shape) == len(second.shape)
         if alike and all(a == b or not ("*" in a + b or "..." in {a, b}) for a, b in axes):
             yield _same_object(one, other, axes)
 
@@ -299,6 +305,32 @@ def _same_object(one: str, other: str, axes: list[tuple[str, str]]) -> InputCate
 
     name, phrase = f"{one} and {other}: one array", f"one array for both {one} and {other}"
     return InputCategory(name, phrase, matches, configure, slot="sizes", exclusive=True, optional=True)
+
+
+def _beyond_a_byte(path: Path, letter: str) -> InputCategory:
+    def configure(request: DrawRequest, rng: np.random.Generator) -> None:
+        request.sizes[letter], request.styles[path] = int(rng.integers(280, 301)), "one the whole length"
+
+    words = f"{'.'.join(path)}: above 255", f"{path[-1]} above 255, the largest number in a byte"
+    found = InputCategory(*words, lambda call: bool(np.max(call.values.get(path, 0)) > 255), configure, slot="sizes")
+    return replace(found, exclusive=True, optional=True)
+
+
+def _row_in_common(one: str, other: str) -> InputCategory:
+    """Return the category of calls in which a row of one argument is also a row of another, such as a query that equals a key."""
+
+    def make(values: dict[str, Value], rng: np.random.Generator) -> dict[str, Value]:
+        changed, rows = values[one].copy(), np.atleast_2d(values[other])
+        np.atleast_2d(changed)[(-1,) * max(1, changed.ndim - 1)] = rng.choice(rows[(-1,) * (rows.ndim - 2)])
+        return {**values, one: changed}
+
+    def matches(values: dict[str, Value]) -> bool:
+        arrays = [np.asarray(values[name]) for name in (one, other) if name in values]
+        found = [{row.tobytes() for row in a.reshape(-1, a.shape[-1]) if row.any()} for a in arrays]
+        return len(found) == 2 and bool(found[0] & found[1]) and found[0] != found[1]
+
+    words = f"{one} and {other}: a row in common", f"a row of {one} that is also a row of {other}"
+    return replace(InputCategory.custom(*words, matches, make), optional=True)
 
 
 def _left_out(path: Path) -> InputCategory:

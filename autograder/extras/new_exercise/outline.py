@@ -12,6 +12,7 @@ from autograder.authoring.release.check_file import CheckFile
 from autograder.authoring.release.problems import MARK
 from autograder.authoring.release.stubs import Definition, parameters_of
 from autograder.authoring.scaffold import writing
+from autograder.base.attempt import bound_names
 from autograder.base.errors import CourseError
 from autograder.base.foreign import Json
 from autograder.course.course import CONFIG_NAME, Course
@@ -127,7 +128,7 @@ def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Defin
                     f"{name}{configuration.require_parameters(name, signature)}. Omit --signature: the stub is created from the reference."
                 )
             return node, (text or "").replace("\r\n", "\n")
-        if name in _bound_by(node):
+        if name in bound_names(node):
             why = "is neither a function nor a class, so it cannot have a stub"
             raise CourseError(f"{name} in {path}, line {node.lineno}, {why}.")
     parameters = configuration.require_parameters(name, signature) if signature is not None else "(x)"
@@ -140,15 +141,6 @@ def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Defin
     [definition] = ast.parse(outline).body
     assert isinstance(definition, ast.FunctionDef | ast.ClassDef)  # noqa: S101 - the templates contain nothing else
     return definition, outline
-
-
-def _bound_by(node: ast.stmt) -> set[str]:
-    """Return the names that a statement binds, except by ``def`` or ``class``."""
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        return {alias.asname or alias.name for alias in node.names}
-    stored = [n for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    here = not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    return {n.id for n in stored if here} | ({node.name} if isinstance(node, ast.AsyncFunctionDef) else set())
 
 
 def _worth_in_the_checks(course: Course, chapter: str, name: str) -> float:

@@ -26,7 +26,9 @@ def statement_edits(function: Function, text: Text, scope: Scope) -> Iterator[Ed
         for statement in body:
             yield from _alone(statement, text, scope)
         for one, other in pairwise(body):
-            yield from _exchanged(one, other, text)
+            skips = isinstance(one, ast.If) and isinstance(one.body[-1], ast.Continue)
+            if not (skips and other is body[-1]):  # at the end of a loop, ``continue`` would do nothing
+                yield from _exchanged(one, other, text)
         for one, other in combinations(body, 2):
             yield from _into_the_loop(one, other, text)
         if body:

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from autograder.base.attempt import is_nested_deeply, parsed
+from autograder.base.attempt import bound_names, is_nested_deeply, parsed
 from autograder.mistakes.edits.donors import Donor, donor_lines, donor_operator
 from autograder.mistakes.edits.generator import Definition, edited, edits_of
 from autograder.mistakes.edits.operators import Operator, name_of
@@ -139,7 +139,7 @@ def program_of(
             if definition is not None:
                 defined[definition.name] = None if is_nested_deeply(statement) else definition
             else:
-                for bound in _bound(statement):
+                for bound in bound_names(statement):
                     defined[bound] = None  # the name now refers to something that cannot be edited
     own = defined.get(exercise)
     if own is None:
@@ -165,12 +165,12 @@ def _unused(text: str) -> set[str]:
 
 
 def _lost(text: str) -> Counter[str]:
-    """Return how many values of each name a definition assigns, outside loops and conditions, and never reads."""
+    """Return how many statements in a definition's own body, without loops, assign each name with no later use of the value."""
     body: Sequence[ast.stmt] = getattr(ast.parse(text).body[0], "body", ())
     lost = Counter[str]()
     for place, one in enumerate(body, start=1):
-        name = name_of(one.targets[0]) if isinstance(one, ast.Assign) and len(one.targets) == 1 else ""
-        lost[name] += bool(name) and not _is_needed(name, body[place:])
+        if not isinstance(one, ast.For | ast.While):
+            lost.update(name for name in {*bound_names(one)} if not _is_needed(name, body[place:]))
     return lost
 
 
@@ -192,11 +192,3 @@ def _read(text: str) -> set[str]:
     filled += [part for name, value in assigned for part in ast.walk(value) if name_of(part) == name != ""]
     filled.extend(n.value for n in filled if isinstance(n, ast.Subscript))  # also of the new items
     return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n not in filled}
-
-
-def _bound(statement: ast.stmt) -> Sequence[str]:
-    if isinstance(statement, ast.Import | ast.ImportFrom):
-        return [(alias.asname or alias.name).split(".")[0] for alias in statement.names]
-    if isinstance(statement, ast.ClassDef):
-        return [statement.name]
-    return [n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]

@@ -15,6 +15,7 @@ from textwrap import dedent
 
 import numpy as np
 
+from autograder.base.attempt import bound_names
 from autograder.base.errors import CourseError
 from autograder.base.foreign import Json, Value
 from autograder.checking.asserts import __all__ as students_helpers
@@ -22,7 +23,6 @@ from autograder.checking.asserts import observing
 from autograder.checking.call_source import format_call, record_answer
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.checking.outcomes import Outcomes, count
-from autograder.checking.plots import plot_probe_text
 from autograder.checking.step_counter import limits_of
 from autograder.checking.student_objects import contains_objects
 from autograder.course.course import Audience, Solutions
@@ -33,6 +33,7 @@ from autograder.judging.explanations import signature_of_error
 from autograder.judging.functions import FunctionSession
 from autograder.judging.loader import ChapterChecks, known_alternatives
 from autograder.judging.objects import ObjectOwner, call_with_objects, make_object
+from autograder.judging.proxies import StudentProxy
 from autograder.sandbox.protocol import Answer, Call
 from autograder.sandbox.script import is_script
 from autograder.student.examples.format import FORMAT, obfuscate
@@ -219,11 +220,11 @@ def _source_of(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec, wher
         return ""
     marks, method.decorator_list = method.decorator_list, []
     kept = [False] * len(tree.body)
-    used = _names_in(method, ast.Load)
-    while more := [i for i, s in enumerate(tree.body) if not kept[i] and _names_in(s, ast.Store) & used]:
+    used = _used_names(method)
+    while more := [i for i, s in enumerate(tree.body) if not kept[i] and used & {*bound_names(s)}]:
         for place in more:
             kept[place] = True
-            used |= _names_in(tree.body[place], ast.Load)
+            used |= _used_names(tree.body[place])
     parts = [s for s, is_kept in zip(tree.body, kept, strict=True) if is_kept]
     raised = [n for part in (method, *(parts if helpers else ())) for n in ast.walk(part) if isinstance(n, ast.Raise)]
     if not any("CheckFailed" in ast.unparse(n) for n in raised):
@@ -246,19 +247,13 @@ def _source_of(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec, wher
     return "\n\n".join(map(ast.unparse, [*parts, method]))
 
 
-def _names_in(statement: ast.stmt, context: type[ast.expr_context]) -> set[str]:
-    """Return the global names that a statement uses or, if ``context`` is ``ast.Store``, the names that it binds at its top level."""
-    if context is ast.Load:
-        tables = [symtable.symtable(ast.unparse(statement), "<check>", "exec")]
-        for table in tables:
-            tables += table.get_children()
-        used = (s for t in tables for s in t.get_symbols() if s.is_referenced() and (t is tables[0] or s.is_global()))
-        return {symbol.get_name() for symbol in used}
-    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
-        return {statement.name}
-    if isinstance(statement, ast.Import | ast.ImportFrom):
-        return {a.asname or a.name.partition(".")[0] for a in statement.names}
-    return {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+def _used_names(statement: ast.stmt) -> set[str]:
+    """Return the global names that a statement uses."""
+    tables = [symtable.symtable(ast.unparse(statement), "<check>", "exec")]
+    for table in tables:
+        tables += table.get_children()
+    used = (s for t in tables for s in t.get_symbols() if s.is_referenced() and (t is tables[0] or s.is_global()))
+    return {symbol.get_name() for symbol in used}
 
 
 MAX_PARTS = 1000  # a larger container is only recorded as a whole
@@ -305,9 +300,7 @@ class _Recorder(Outcomes):
         """Record a call or a script. If the call has to raise an error, record the accepted errors."""
         return self._called(call, self._checks.reference.answer(call))
 
-    def plot(self, function: str, *args: Value, texts: bool = True, **kwargs: Value) -> Value:
-        """Record a plot, which is inspected by a probe."""
-        return self.probe(plot_probe_text(texts=texts), function, *args, **kwargs)
+    plot = StudentProxy.plot
 
     def measure(self, source: str, function: str, *args: Value, **kwargs: Value) -> Value:
         """Record a measuring probe. Only assertions about the measurement matter, so no measured value is stored."""

@@ -116,7 +116,7 @@ PLACES = [  # the wrong body, the body after one edit, the line of the edit, and
     ("return np.zeros_like(x)", "return np.zeros_like(y[0])", 2, "shape"),
     ("for i in range(0, len(x), y):\n        y = i", "for i in range(0, x.shape[-2], y):\n        y = i", 2, "shape"),
     ("return x / 2", "return x / np.sqrt(y.shape[-1])", 2, "number"),
-    ("n = x.shape[0]\n    return y / 3", "n = x.shape[0]\n    return y / n", 3, "variable"),
+    ("n = x.shape[0]\n    return y / 3", "n = x.shape[0]\n    return y / n", 3, "number"),
     ("return x / math.isqrt(y)", "return x / math.sqrt(y)", 2, "function"),
     ("z = 0\n    return z", "z = float('-inf')\n    return z", 2, "number"),
     ("z = np.zeros(3)\n    return z", "z = np.full(3, -1e309)\n    return z", 2, "number"),
@@ -142,6 +142,15 @@ def test_a_condition_is_not_switched_off_by_a_swapped_constant():
     found = results("def f(x, y):\n    return np.where(x < y, 0, x)\n")
     assert "def f(x, y):\n    return np.where(x < y, x, 0)" in found
     assert "def f(x, y):\n    return np.where(0, x < y, x)" not in found
+
+
+def test_a_condition_that_skips_the_rest_of_a_loop_is_not_moved_to_its_end():
+    """There, it would skip nothing. That is the same as removing it."""
+    own = definition(
+        "def f(x):\n    for i in x:\n        if i < 0:\n            continue\n        y = i\n    return y\n"
+    )
+    assert not [edit for edit in edits_of(own) if edit.kind == "place" and "continue" in edit.text]
+    assert [edit for edit in edits_of(own) if edit.kind == "lines" and edit.line == 4]
 
 
 def test_a_default_value_that_all_calls_share_is_made_anew_in_each():

@@ -182,12 +182,26 @@ def project_qkv(X_q, X_kv, W_Q, W_K, W_V):
 """
 
 
+SHORTER_FIRST = """\
+def pairwise_dot(X, Y):
+    short, long = X, Y
+    if len(short) > len(long):
+        short, long = long, short
+    table = [long @ row for row in short]
+    return np.stack(table)
+"""
+SWAP = SHORTER_FIRST.partition("Y\n")[2].partition("    return")[0]
+SWAP_TOO_LATE = "".join(SWAP.splitlines(keepends=True)[i] for i in (2, 0, 1))
+
+
 @pytest.mark.parametrize(
     ("exercise", "source", "changes", "useless"),
     [
         ("dot_product_attention", RESET_TOO_EARLY, {"return output": "return (weights @ V)"}, True),
         ("dot_product_attention", RESET_TOO_EARLY, {"output[i] = mixed": "output[i] = weights[i] @ V"}, True),
         ("dot_product_attention", RESET_TOO_EARLY, {"mixed + ": "output[i] + "}, False),
+        ("pairwise_dot", SHORTER_FIRST, {SWAP: SWAP_TOO_LATE}, True),
+        ("pairwise_dot", SHORTER_FIRST, {"    short, long = X, Y": "    long, short = X, Y"}, False),
         ("split_heads", LIST_OF_BLOCKS, {"stack(heads": "stack(np.split(X, h, axis=-1)"}, True),
         ("split_heads", LIST_OF_BLOCKS, {"range(h)": "range(X.shape[-1] // h)"}, False),
         (
