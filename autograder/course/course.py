@@ -62,9 +62,7 @@ class Course(Configurable):
     title = Unicode("", help="The course's title on pages and in messages.").tag(config=True)
     chapters = List(Unicode(), help="The chapter ids, in teaching order.").tag(config=True)
     packages = List(
-        Unicode(),
-        ["numpy", "matplotlib"],
-        help="The packages that a student's code may import in addition to the standard library.",
+        Unicode(), ["numpy", "matplotlib"], help="The packages that code may import besides the standard library."
     ).tag(config=True)
     disclosure = Enum(
         ["title", "message", "example"],
@@ -89,15 +87,9 @@ class Course(Configurable):
         help="When students of a class may read alternative solutions of an exercise: never, once their own solution passes, or "
         "once it passes in a release that was made after the due date in the gradebook. Until then, a release contains no solution.",
     ).tag(config=True)
-    check_seconds = Float(10.0, help="How many seconds one call may take when students run `check` in a notebook.").tag(
-        config=True
-    )
-    call_seconds = Float(
-        5.0, help="How long one call of a student's function may take, in seconds of processor time."
-    ).tag(config=True)
-    cell_seconds = Float(
-        10.0, help="How long one cell of a student's notebook may run, in seconds of processor time."
-    ).tag(config=True)
+    check_seconds = Float(10.0, help="How many seconds one call may take in a notebook.").tag(config=True)
+    call_seconds = Float(5.0, help="How many seconds of processor time one call may take.").tag(config=True)
+    cell_seconds = Float(10.0, help="How many seconds of processor time one cell may take.").tag(config=True)
     submission_seconds = Float(
         60.0,
         help="How many seconds one run of a notebook may take during grading, including the calls of the checks. All runs of "

@@ -107,6 +107,8 @@ class TestProjectQKV:
         X, other = arrays_of([[999_990, 999_990]], [[999_993, 999_990]])
         agrees.project_qkv(X, X, *tiny)
         agrees.project_qkv(X, other, *[tiny[-1]] * 3)
+        # The matrices have equal shapes and sums.
+        agrees.project_qkv(*arrays_of([[1, 2]], [[1, 2]], [[1, 0], [0, 1]], [[0, 1], [1, 0]], [[0, 0], [1, 1]]))
 
     test_every_kind = all_categories(points=0.25, after="test_small_example")
 

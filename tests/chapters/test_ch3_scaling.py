@@ -250,6 +250,7 @@ class TestScoreVariance:
             )
         for seed in (0, 1, 42):
             assert_within(student.score_variance(1, 20_000, Rng(seed)), low=0.85, high=1.15)
+        assert_within(student.score_variance(300, 8000, Rng(5)), low=270, high=330)  # more entries than a block of 256
         # The most pairs: 30 answers vary by their standard deviation times 0.45 to 2.2, more than six standard deviations.
         if not is_a_usual_order(student, rng, 1, 20_000):
             found, right = answers(student, rng, 1, 30, 20_000).std(), np.sqrt(relative_variance(1, 20_000))
@@ -396,6 +397,9 @@ class TestAttentionEntropy:
     @check(points=0.25, after="test_small_example")
     def test_order_of_the_keys(self, student, reference, rng):
         """weights in any order of the keys"""
+        # Rows with different numbers of zeros, and a row whose first and last weights are the mean.
+        for rows in ([[1, 0, 0], [0.5, 0.25, 0.25]], [[0.25, 0.5, 0, 0.25]]):
+            assert_matches(student.attention_entropy(np.array(rows)), reference.attention_entropy(np.array(rows)))
         weights = some_rows(rng, 5, 9)
         mixed = weights[:, rng.permutation(9)]
         right = reference.attention_entropy(weights)
@@ -733,6 +737,7 @@ class TestQueryGradient:
             difference = K[0] - K[1]
             q = difference * rng.uniform(gap, gap + 0.9) * 2 / (difference @ difference)
             agrees.query_gradient(q, K, np.array([[40.0, 9.0], [-40.0, 5.0]]), np.array([3.0, -2.0]))
+        agrees.query_gradient(*arrays_of([0.23], [[100], [0]], [[100], [-100]], [100]))  # even a weight of 1e-10 counts
 
     test_care = pure(points=0.5, after="test_small_example")
 

@@ -396,6 +396,9 @@ class TestMaskedSoftmax:
         right = reference.masked_softmax(scores, mask)
         call = "masked_softmax(scores, mask)[[0, 2]]"
         assert_matches(found[[0, 2]], right[[0, 2]], call=call, scores=scores, mask=mask)
+        scores[1] = np.nan
+        found, right = student.masked_softmax(scores, mask), reference.masked_softmax(scores, mask)
+        assert_matches(found, right, call="masked_softmax(scores, mask)", scores=scores, mask=mask)
 
     @check(points=0.5, after=("test_nothing_allowed", "test_a_mask_that_stretches"))
     @given(linked({"scores": "... n_q n_k", "keep": "n_q n_k"}, batch=(0, 2), elements=floats(-2.4, 2.4)), examples=5)
@@ -553,6 +556,10 @@ class TestCombineMasks:
         agrees.combine_masks(
             np.asfortranarray(reference.causal_mask(8, 8)), reference.padding_mask(np.array([5, 8]), 8)
         )
+        # The six numbers of both masks, in a row, are the same in both calls.
+        parts = np.array([True, False, True, True, False, True])
+        for n_q in (1, 2):
+            agrees.combine_masks(parts[: 2 * n_q].reshape(n_q, 2), parts[2 * n_q :].reshape(-1, 1, 2))
 
     test_every_kind = all_categories(points=0.25, after="test_a_batch")
 
@@ -636,6 +643,7 @@ class TestIsCausal:
         judge_all(student, X, (THE_ONE_BEFORE, True), (THIRD_SEES_FIFTH, False), (FIRST_SEES_THE_REST, False))
         judge_all(student, X, (OWN_ROW_AND_PLACE, True), (NEXT_ONE_TOO, False), (ALL_SEE_THE_LAST, False))
         judge_all(student, some_rows(rng, 41, 2), *((leak, False) for leak in LEAKS_IN_A_LONG_SEQUENCE))
+        judge_all(student, some_rows(rng, 80, 2), (LAST_BUT_ONE_SEES_LAST, False))
 
     @check(points=0.5, after="test_attention")
     def test_weights_shared_out_over_all(self, student, rng):

@@ -690,7 +690,9 @@ class TestDecodeStep:
         agrees.decode_step(*inputs.values())
         agrees.decode_step(*(inputs | {"q": other_first(inputs["q"])}).values())
         for place in (3, -1):  # a key that the cache already contains
-            agrees.decode_step(*(inputs | {"k": inputs["cache_K"][place].copy()}).values())
+            inputs |= {"k": inputs["cache_K"][place].copy()}
+            agrees.decode_step(*inputs.values())
+            agrees.decode_step(*(inputs | {"v": inputs["cache_V"][place].copy()}).values())
         for d in (1, 4):  # a first step with keys as wide as values
             agrees.decode_step(*step_inputs(int(rng.integers(1 << 30)), 0, d, d).values())
 

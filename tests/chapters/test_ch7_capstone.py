@@ -276,6 +276,10 @@ class TestDecoderAttention:
         one = {"W_Q": first, "W_K": first, "W_V": eye[:, 1:], "W_O": eye[1:]}
         weights = {"self": {"W_Q": eye, "W_K": eye, "W_V": eye, "W_O": eye}, "cross": one}
         agrees.decoder_attention(np.array([[[30.1, 0.0]]]), memory, weights, 1, np.array([2]))
+        # Numbers in the padding that are so large that a weight of 1e-9 counts.
+        wide = {"W_Q": 0 * eye, "W_K": 0 * eye, "W_V": 100 * eye, "W_O": eye}
+        padded = np.array([[[0.0, 0.0], [1000.0, -1000.0]]])
+        agrees.decoder_attention(padded[:, :1], padded, {"self": wide, "cross": wide}, 1, np.array([1]))
         # In each row, the scores are -900 except for a single 900, which every shift but the largest score lets overflow.
         four = {"W_Q": 30.0 * eye[:, 1:], "W_K": 30.0 * first, "W_V": eye, "W_O": eye}
         target = np.column_stack([[1.0, -1.0, -1.0, -1.0], np.ones(4)])

@@ -198,6 +198,7 @@ class TestRotatePositions:
         # The ends are as far apart as for consecutive positions. Then a turn that is slow, but not at a large position.
         agrees.rotate_positions(X, start + np.array([0, 2, 1, 3]), base)
         agrees.rotate_positions(numbers(np.random.default_rng(seed), 2, 24), np.array([100_000, -90_000]), 1e6)
+        agrees.rotate_positions(numbers(np.random.default_rng(seed), 1, 98), np.array([3]))  # 49 * (2 / 98) is below 1
 
     test_every_kind = all_categories(points=1.5, after="test_several_rows")
 

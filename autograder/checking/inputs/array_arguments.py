@@ -79,8 +79,16 @@ class ArrayArgument(ShapedArgument):
         if not self.distinct:
             yield Style("all equal", f"all numbers in {name} equal", lambda a: is_several(a) and _spread(a) == 0 and a.flat[0] != 0,
                         lambda shape, rng: np.full(shape, self.ordinary(shape, rng).flat[0]), exclusive=True)
+            if low <= 1 <= high:
+                yield Style("all 1", f"only ones in {name}", lambda a: is_several(a) and (a == 1).all(), lambda shape, _rng: np.ones(shape), exclusive=True, optional=True)
             yield Style("some equal", f"equal numbers in {name}", lambda a: 1 < np.unique(a).size < a.size, self._some_equal)
             yield Style("one apart", f"all numbers in {name} equal except one far away", _one_apart, self._one_apart, optional=True)
+            if low < 0 < high:
+                yield Style("sum of 0", f"a row of {name} that adds up to exactly 0", lambda a: (a.any(-1) & (a.sum(-1) == 0)).any(), self._sum_of_zero, optional=True)
+            if "..." in self.shape:
+                yield Style("repeated in the batch", f"the same {name} in every entry of the batch",
+                            lambda a: a.ndim >= len(self.shape) and len(a) > 1 and (a == a[:1]).all() and np.unique(a).size > 2,
+                            lambda shape, rng: np.repeat(self.ordinary((1, *shape[1:]), rng), shape[0], axis=0), exclusive=True, optional=True)
             if len(self.shape) > 1:
                 yield Style("equal rows", f"equal rows in {name}", lambda a: 1 < _different_rows(a) < a.size // a.shape[-1], self._equal_rows, optional=True)
                 if largest >= 1e9 * tiny:
@@ -123,9 +131,9 @@ class ArrayArgument(ShapedArgument):
                 category.configure(request, rng)
                 request.batch = request.batch or (3,)
 
-            by_rows = self.shape[:-1] == ("...",) and category.name.endswith(
-                ("equal rows", "equal row sums", "zero row", "of exp", "in size")
-            )
+            in_rows = ("equal rows", "equal row sums", "zero row", "of exp", "in size")
+            in_batch = self.shape[:1] == ("...",) and category.name.endswith(("all zero", "repeated in the batch"))
+            by_rows = in_batch or (self.shape[:-1] == ("...",) and category.name.endswith(in_rows))
             yield replace(category, configure=configure) if by_rows else category
 
     def draw_styled(self, drawing: Drawing, path: Path, *given: object) -> np.ndarray:
@@ -179,6 +187,11 @@ class ArrayArgument(ShapedArgument):
         drawn = self.ordinary(shape, rng)
         rows = drawn.reshape(-1, shape[-1])
         rows[-1] = rows[0]
+        return drawn
+
+    def _sum_of_zero(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        drawn = np.round(self.ordinary(shape, rng) * 8 / shape[-1]) / 8  # eighths add up exactly
+        drawn[..., -1] = 0.0 - drawn[..., :-1].sum(axis=-1)
         return drawn
 
     def _equal_sums(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -57,6 +57,8 @@ def _sizes(contract: Contract) -> Iterator[InputCategory]:
         low, high = contract.limits_of(letter)
         if low <= 1:
             yield length_category(f"{letter}: 1", f"{letter} = 1", (1, 1), *size, exclusive=letter not in given)
+            if contract.has_batch():
+                yield _band(contract, letter, 1, 1, batch=True)
         # The longest axis comes first, because an axis longer than 300 is also longer than 64.
         if letter in contract.sizes and 1 < high <= LONGEST:
             yield length_category(f"{letter}: the most", f"{letter} = {high}", (high, high), *size, optional=True)
@@ -74,7 +76,8 @@ def _sizes(contract: Contract) -> Iterator[InputCategory]:
             yield _square(letters, number)
     yield from _relations(contract)
     if len(letters) > 1:
-        yield InputCategory("sizes: all alike", "all sizes alike", _all_alike, _request_alike, slot="sizes")
+        alike = partial(InputCategory, "sizes: all alike", "all sizes alike", _all_alike, slot="sizes")
+        yield alike(lambda request, _rng: setattr(request, "alike", True))
         yield _all_different(contract)
 
 
@@ -104,21 +107,20 @@ def _band(contract: Contract, letter: str, low: int, high: int, *, batch: bool =
 
     what = " in a batch" * batch
     slot = "sizes" if batch or (is_crowded and high > _BANDS[0][1]) else f"size {letter}"
-    words = f"{letter}:{what} {low} to {high}", f"{letter} from {low} to {high}{what}"
+    is_ = f"from {low} to {high}" if low < high else f"= {low}"
+    words = f"{letter}:{what} {low} to {high}", f"{letter} {is_}{what}"
     found = InputCategory(*words, matches, configure, slot=slot, optional=True)
     measure, change = partial(_size_of, letter), partial(_request_size, letter)
     return found if batch else replace(found, length=measure, request_length=change)
 
 
 def _square(letters: list[str], number: int) -> InputCategory:
-    def matches(call: BoundCall) -> bool:
-        return bool(call.sizes) and set(call.sizes.values()) == {number}
-
     def configure(request: DrawRequest, _rng: np.random.Generator) -> None:
         request.sizes.update(dict.fromkeys(letters, number))
 
     words = f"square: {number}", f"all sizes {number}"
-    return InputCategory(*words, matches, configure, slot="sizes", exclusive=True, optional=True)
+    found = InputCategory(*words, lambda call: {*call.sizes.values()} == {number}, configure, slot="sizes")
+    return replace(found, exclusive=True, optional=True)
 
 
 def _relations(contract: Contract) -> Iterator[InputCategory]:
@@ -161,10 +163,6 @@ def _relation(one: str, other: str, sign: str, holds: Callable[[int, int], bool]
 
     words = f"sizes: {one} {sign} {other}", f"{one} {sign} {other}"
     return InputCategory(*words, matches, configure, slot="sizes", optional=True)
-
-
-def _request_alike(request: DrawRequest, _rng: np.random.Generator) -> None:
-    request.alike = True
 
 
 def _all_alike(call: BoundCall) -> bool:
@@ -224,13 +222,13 @@ def _as_long_as_the_batch(path: Path, own: list[str]) -> InputCategory:
 
 
 def _batch(count: int, name: str, phrase: str) -> InputCategory:
-    def matches(call: BoundCall) -> bool:
-        return call.batch is not None and len(call.batch) == count
-
     def configure(request: DrawRequest, rng: np.random.Generator) -> None:
         request.batch = tuple(map(int, rng.permutation([2, 3, 2])[:count]))
 
-    return InputCategory(f"batch: {name}", phrase, matches, configure, slot="batch")
+    words = f"batch: {name}", phrase
+    return InputCategory(
+        *words, lambda call: len(call.batch or ()) == count and call.batch is not None, configure, slot="batch"
+    )
 
 
 _ORDERS = (
@@ -261,7 +259,8 @@ def _layouts(contract: Contract) -> Iterator[InputCategory]:
         if replace(first, shape=second.shape) != second:
             continue
         if first.shape[-1] == second.shape[-1] and len([a for a in first.shape + second.shape if a != "..."]) > 2:
-            yield _row_in_common(one, other)
+            rows = {axis for axis in first.shape[-2:-1] + second.shape[-2:-1] if axis in contract.letters()}
+            yield _row_in_common(one, other, dict.fromkeys(rows, 4))
         axes = [*zip(first.shape, second.shape, strict=False)]
         alike = len(axes) == len(first.shape) == len(second.shape)
         if alike and all(a == b or not ("*" in a + b or "..." in {a, b}) for a, b in axes):
@@ -295,16 +294,12 @@ def _same_object(one: str, other: str, axes: list[tuple[str, str]]) -> InputCate
     def make(values: dict[str, Value], _rng: np.random.Generator) -> dict[str, Value] | None:
         return {**values, other: values[one]} if np.shape(values[one]) == np.shape(values[other]) else None
 
-    def configure(request: DrawRequest, rng: np.random.Generator) -> None:
-        letters = {letter for pair in axes if pair[0] != pair[1] for letter in pair}
-        request.sizes.update(dict.fromkeys(letters, int(rng.integers(3, 6))))
-        request.after.append(make)
+    def matches(values: dict[str, Value]) -> bool:
+        return values.get(one) is not None and values.get(one) is values.get(other)
 
-    def matches(call: BoundCall) -> bool:
-        return call.values.get((one,)) is not None and call.values.get((one,)) is call.values.get((other,))
-
-    name, phrase = f"{one} and {other}: one array", f"one array for both {one} and {other}"
-    return InputCategory(name, phrase, matches, configure, slot="sizes", exclusive=True, optional=True)
+    sizes = {letter: 4 for pair in axes if pair[0] != pair[1] for letter in pair}
+    words = f"{one} and {other}: one array", f"one array for both {one} and {other}"
+    return replace(InputCategory.custom(*words, matches, make, sizes), optional=True)
 
 
 def _beyond_a_byte(path: Path, letter: str) -> InputCategory:
@@ -316,11 +311,15 @@ def _beyond_a_byte(path: Path, letter: str) -> InputCategory:
     return replace(found, exclusive=True, optional=True)
 
 
-def _row_in_common(one: str, other: str) -> InputCategory:
+def _row_in_common(one: str, other: str, sizes: Mapping[str, int]) -> InputCategory:
     """Return the category of calls in which a row of one argument is also a row of another, such as a query that equals a key."""
 
     def make(values: dict[str, Value], rng: np.random.Generator) -> dict[str, Value]:
         changed, rows = values[one].copy(), np.atleast_2d(values[other])
+        if changed.ndim > 1:
+            changed[(0,) * (changed.ndim - 1)] = rows[
+                (0,) * (rows.ndim - 1)
+            ]  # a shortcut may compare only the first rows
         np.atleast_2d(changed)[(-1,) * max(1, changed.ndim - 1)] = rng.choice(rows[(-1,) * (rows.ndim - 2)])
         return {**values, one: changed}
 
@@ -330,7 +329,7 @@ def _row_in_common(one: str, other: str) -> InputCategory:
         return len(found) == 2 and bool(found[0] & found[1]) and found[0] != found[1]
 
     words = f"{one} and {other}: a row in common", f"a row of {one} that is also a row of {other}"
-    return replace(InputCategory.custom(*words, matches, make), optional=True)
+    return replace(InputCategory.custom(*words, matches, make, sizes), optional=True)
 
 
 def _left_out(path: Path) -> InputCategory:

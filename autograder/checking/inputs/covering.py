@@ -67,13 +67,8 @@ def _one_changed(contract: Contract, rng: np.random.Generator) -> Iterator[Drawn
     has_choice = any(isinstance(a, ChoiceArgument) for a in contract.arguments.values())
     most = 3 if contract.draws > 1 else 1 + has_choice
     sizes = {name: a.letter for name, a in contract.arguments.items() if isinstance(a, SizeArgument)}
-    axes = {
-        part
-        for a in contract.leaves().values()
-        if isinstance(a, ShapedArgument)
-        for x in a.shape
-        for part in x.split("*")
-    }
+    arrays = [a for a in contract.leaves().values() if isinstance(a, ShapedArgument)]
+    axes = {part for a in arrays for axis in a.shape for part in axis.split("*")}
     fixed = {name for name, letter in sizes.items() if letter in axes}  # sizes that the shapes of arrays determine
     fixed |= {name for name, a in contract.arguments.items() if isinstance(a, AxisArgument)}
     latest: DrawnInput | None = None
