@@ -737,7 +737,6 @@ class TestQueryGradient:
             difference = K[0] - K[1]
             q = difference * rng.uniform(gap, gap + 0.9) * 2 / (difference @ difference)
             agrees.query_gradient(q, K, np.array([[40.0, 9.0], [-40.0, 5.0]]), np.array([3.0, -2.0]))
-        agrees.query_gradient(*arrays_of([0.23], [[100], [0]], [[100], [-100]], [100]))  # even a weight of 1e-10 counts
 
     test_care = pure(points=0.5, after="test_small_example")
 
