@@ -199,7 +199,9 @@ class Scorer:
         read = getattr(self._checks, "shrinks", True) and conversation.session().sandbox != FunctionSession.sandbox
         failed = [name for name in conversation.failed_on if read]
         keeping: dict[str, str] = {}  # the message of each check that fails only after other calls
-        for name in failed[:MAX_REPLAYED]:
+        for place, name in enumerate(failed):
+            if place >= MAX_REPLAYED and not keeping:
+                break
             call, answer = conversation.failed_on[name]
             alone = None if answer.stopped else conversation.answer_alone(call)
             if alone is None or same_answer(alone, answer, call) or not self._is_right(alone, call):

@@ -33,8 +33,8 @@ def query_with_itself(d_k, n_samples, rng):
 
 @wrong
 def entries_without_their_mean(d_k, n_samples, rng):
-    """For vectors with a single entry, all your answers are 0, as if you subtracted from each vector the mean of its
-    entries. Then the entries are no longer independent. Use them as they were drawn."""
+    """For vectors with a single entry, all your answers are 0. Do you subtract from each vector the mean of its entries,
+    or do you lose the axis of length 1 and add up all the scores? Every pair needs a score of its own."""
     q, k = _pairs(d_k, n_samples, rng)
     q, k = (x - x.mean(axis=1, keepdims=True) for x in (q, k))
     return (q * k).sum(axis=-1).var()

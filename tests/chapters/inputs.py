@@ -497,3 +497,13 @@ def attention_contract(*, scaled=True, **more):
         sharpen=tamed(scores),
         constrain=constrain(scores),
     )
+
+
+# The change of the first rows of a function's result from one call to another. All rows count if ``rows`` is None.
+CHANGE = """
+import numpy as np
+
+def probe(function, one, other, rows):
+    before, after = (np.asarray(function(*given), dtype=float) for given in (one, other))
+    return (after - before)[..., :rows, :]
+"""

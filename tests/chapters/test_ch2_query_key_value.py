@@ -177,6 +177,16 @@ class TestAttentionScores:
     test_care = pure(points=0.25, after="test_small_example")
 
 
+IN_ANOTHER_ORDER = """
+import numpy as np
+
+def probe(dot_product_attention, Q, K, V, order):
+    output, weights = dot_product_attention(Q, K, V)
+    moved_output, moved_weights = dot_product_attention(Q, K[:, order], V[:, order])
+    return moved_output - np.asarray(output), moved_weights - np.asarray(weights)[..., order]
+"""
+
+
 @exercise("dot_product_attention", points=4, depends_on=("attention_scores",), takes=attention_contract(scaled=False))
 class TestDotProductAttention:
     """This is `soft_lookup` from chapter 1 for many queries at once: scores, weights, mix. You have a function for the
@@ -242,12 +252,9 @@ class TestDotProductAttention:
         """if keys and values are shuffled together, the output stays the same and the weights are shuffled too"""
         Q, K, V = queries_keys_values(rng, (2,), 3, 5, 4, 6)
         order = rng.permutation(5)
-        shuffled = {"Q": Q, "K": K[:, order], "V": V[:, order]}
-        output, weights = student.dot_product_attention(Q, K, V)
-        moved_output, moved_weights = student.dot_product_attention(*shuffled.values())
-        call = "dot_product_attention(Q, K, V)"
-        assert_matches(moved_output, output, call=f"output of {call}", **shuffled)
-        assert_matches(moved_weights, np.asarray(weights)[..., order], call=f"weights of {call}", **shuffled)
+        found = student.measure(IN_ANOTHER_ORDER, "dot_product_attention", Q, K, V, order)
+        call = "the changes of dot_product_attention(Q, K, V) if keys and values are shuffled, with the weights in the same order again"
+        assert_matches(found, (np.zeros((2, 3, 6)), np.zeros((2, 3, 5))), call=call, Q=Q, K=K, V=V, shuffled=order)
 
     @check(points=0.25, after=("test_a_batch", "test_large_scores"))
     def test_large_scores_in_a_batch(self, agrees, rng):

@@ -79,7 +79,7 @@ import numpy as np
 
 def probe(score_variance, d_k, n_samples, rng):
     first, again = (score_variance(d_k, n_samples, np.random.default_rng(7)) for _ in range(2))
-    return "equal answers" if np.array_equal(first, again) else "different answers"
+    return "equal answers" if np.array_equal(first, again, equal_nan=True) else "different answers"
 """
 
 # This probe describes the average and the scatter of the answers, in units of a right function's. Functions whose answers
@@ -100,6 +100,8 @@ def between(value, bounds):
 def described(answers, d_k, right, spreads):
     if answers.ndim != 1:
         return f"arrays of shape {answers.shape[1:]}", ""
+    if not np.isfinite(answers).all():
+        return "NaN or infinite", "NaN or infinite"
     average, deviation = answers.mean() / d_k, answers.std() / right
     if deviation > 1e-9:
         return between(average, LEVELS), between(deviation, spreads)
@@ -194,6 +196,8 @@ class TestScoreVariance:
                     "Is every pair new, is every entry standard normal, does all of it come from `rng`, and do you take the "
                     "variance of exactly these scores?"
                 )
+                if not np.isfinite(found):
+                    look = "So an answer is NaN or infinite. Do you make a score for each of the n_samples pairs, even if they are few?"
                 if found < 1e-9 * right:
                     found = 0.0  # instead of rounding errors
                     look = "So they are all equal. Do all your numbers come from the given `rng`, and do you return the variance unrounded?"

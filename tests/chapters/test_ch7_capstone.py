@@ -3,7 +3,7 @@
 import inspect
 
 import numpy as np
-from inputs import Contract, array, arrays_of, moved_weights, other_first
+from inputs import CHANGE, Contract, array, arrays_of, moved_weights, other_first
 
 from autograder.checking import (
     CheckFailed,
@@ -123,6 +123,13 @@ def four_matrices(d_k, d_v):
     )
 
 
+SAME_ARRAY = """
+def probe(decoder_attention, target, memory, weights, h, memory_lengths):
+    weights = {which: {**four, "W_K": four["W_Q"]} for which, four in weights.items()}
+    return decoder_attention(target, memory, weights, h, memory_lengths)
+"""
+
+
 @exercise(
     "decoder_attention",
     points=8,
@@ -181,11 +188,11 @@ class TestDecoderAttention:
         other = memory.copy()
         other[0, 2:] = [[1.0, -1.0, 0.5], [0.0, 1.2, -1.2]]
         other[1, 3:] = [[-1.2, 0.5, 1.0]]
-        one = student.decoder_attention(target, memory, weights, 2, lengths)
-        two = student.decoder_attention(target, other, weights, 2, lengths)
+        one, two = ([target, rows, weights, 2, lengths] for rows in (memory, other))
+        found = student.measure(CHANGE, "decoder_attention", one, two, None)
         inputs = {"target": target, "memory": memory, "other": other, "weights": weights, "memory_lengths": lengths}
-        call = "decoder_attention(target, other, weights, 2, memory_lengths)"
-        assert_matches(two, one, call=call, **inputs)
+        call = "the change of decoder_attention(target, memory, weights, 2, memory_lengths) if other takes the place of memory"
+        assert_matches(found, np.zeros(target.shape), call=call, **inputs)
 
     @check(points=1, visible=True, after="test_a_padded_batch")
     def test_all_sizes_equal(self, agrees, rng):
@@ -226,11 +233,12 @@ class TestDecoderAttention:
         lengths = rng.integers(1, 5, size=2)
         later = target.copy()
         later[:, t:] = numbers(rng, *later[:, t:].shape)
-        one = student.decoder_attention(target, memory, weights, 2, lengths)
-        two = student.decoder_attention(later, memory, weights, 2, lengths)
+        one, two = ([rows, memory, weights, 2, lengths] for rows in (target, later))
+        found = student.measure(CHANGE, "decoder_attention", one, two, t)
         inputs = {"target": target, "later": later, "memory": memory, "weights": weights, "memory_lengths": lengths}
-        call = f"decoder_attention(later, memory, weights, 2, memory_lengths)[:, :{t}]"
-        assert_matches(rows_up_to(two, t), rows_up_to(one, t), call=call, **inputs)
+        result = f"decoder_attention(target, memory, weights, 2, memory_lengths)[:, :{t}]"
+        call = f"the change of {result} if later takes the place of target"
+        assert_matches(found, np.zeros((2, t, 3)), call=call, **inputs)
 
     @check(points=0.5, after="test_other_padding")
     @given(B=ONE_TO_3, n_k=integers(2, 5), h=ONE_TO_3, seed=SEEDS, examples=3)
@@ -243,19 +251,24 @@ class TestDecoderAttention:
         padded = np.arange(n_k + 2) >= lengths[:, None]
         longer = np.concatenate([memory, memory[:, :2]], axis=1)
         longer[padded] = numbers(rng, padded.sum(), 4)
-        one = student.decoder_attention(target, memory, weights, h, lengths)
-        two = student.decoder_attention(target, longer, weights, h, lengths)
+        one, two = ([target, rows, weights, h, lengths] for rows in (memory, longer))
+        found = student.measure(CHANGE, "decoder_attention", one, two, None)
         inputs = {"target": target, "memory": memory, "longer": longer, "weights": weights, "memory_lengths": lengths}
-        assert_matches(two, one, call=f"decoder_attention(target, longer, weights, {h}, memory_lengths)", **inputs)
+        result = f"decoder_attention(target, memory, weights, {h}, memory_lengths)"
+        call = f"the change of {result} if longer takes the place of memory"
+        assert_matches(found, np.zeros(target.shape), call=call, **inputs)
 
     test_every_kind = all_categories(points=0.25, after="test_a_padded_batch")
 
     @check(points=0.25, after="test_a_padded_batch")
-    def test_extremes(self, agrees, rng):
+    def test_extremes(self, agrees, student, reference, rng):
         """long keys, a batch compared with its single sequences, scores near 1000, near -1000, and both in the same row"""
         target, memory, weights = some_case(rng, 3, 5, 4, 2, 4, 16, 1)
         lengths = np.array([1, 4, 3])
         agrees.decoder_attention(target, memory, weights, 4, lengths)
+        given = SAME_ARRAY, "decoder_attention", target, memory, weights, 4, lengths
+        call = "decoder_attention(target, memory, weights, 4, memory_lengths), with one array as both W_Q and W_K,"
+        assert_matches(student.measure(*given), reference.probe(*given), call=call)
         # These calls detect results that are cached by all arguments except one.
         agrees.decoder_attention(target[:, ::-1], memory, weights, 4, lengths)
         agrees.decoder_attention(other_first(target), memory, weights, 4, lengths)
@@ -287,12 +300,6 @@ class TestDecoderAttention:
         agrees.decoder_attention(target[None], memory[None], {"self": four, "cross": four}, 1, np.array([4]))
 
     test_care = pure(points=0.5, after="test_small_example")
-
-
-def rows_up_to(output, t):
-    """Return the first t rows of each sequence if the output is an array with rows. Otherwise return the output as it is."""
-    array = np.asarray(output) if isinstance(output, np.ndarray | list) else None
-    return array[:, :t] if array is not None and array.ndim == 3 else output
 
 
 # The head is checked by its output. The next two functions run in two places: in the sandbox with the student's function

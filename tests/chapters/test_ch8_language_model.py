@@ -6,7 +6,7 @@ from pathlib import Path
 
 import multiply_adds
 import numpy as np
-from inputs import Contract, array, arrays_of, other_first
+from inputs import CHANGE, Contract, array, arrays_of, other_first
 
 from autograder.checking import (
     CheckFailed,
@@ -171,10 +171,9 @@ class TestRotatePositions:
     def test_only_the_distance_counts(self, student):
         """the dot product of two turned rows stays the same if both move on by 10"""
         X = np.array([[1, 2, -1, 0.5], [0.5, -1, 2, 1]])
-        near = student.measure(DOT_PRODUCT, "rotate_positions", X, np.array([3, 7]))
-        far = student.measure(DOT_PRODUCT, "rotate_positions", X, np.array([13, 17]))
-        call = "the dot product of the two rows of rotate_positions(X, np.array([13, 17]))"
-        assert_matches(far, near, call=call, X=X)
+        found = student.measure(CHANGE_OF_PRODUCT, "rotate_positions", X, np.array([3, 7]), np.array([13, 17]))
+        call = "the change of the dot product of the two rows of rotate_positions(X, positions) from [3, 7] to [13, 17]"
+        assert_matches(found, 0.0, call=call, X=X)
 
     @check(points=1, after="test_several_rows")
     @given(
@@ -205,12 +204,13 @@ class TestRotatePositions:
     test_care = pure(points=0.5, after="test_small_example")
 
 
-DOT_PRODUCT = """
+CHANGE_OF_PRODUCT = """
 import numpy as np
 
-def probe(rotate_positions, X, positions):
-    q, k = np.asarray(rotate_positions(X, positions), dtype=float)
-    return float(q @ k)
+def probe(rotate_positions, X, one, other):
+    turned = (np.asarray(rotate_positions(X, positions), dtype=float) for positions in (one, other))
+    before, after = (q @ k for q, k in turned)
+    return float(after - before)
 """
 
 
@@ -408,10 +408,9 @@ class TestTransformerBlock:
         later = X.copy()
         later[t:] = numbers(rng, more, 4)
         weights = with_close_scores(np.stack([X, later]), weights, 2)
-        one, two = student.transformer_block(X, weights, 2), student.transformer_block(later, weights, 2)
-        first = [np.asarray(Y)[:t] if isinstance(Y, np.ndarray | list) else Y for Y in (one, two)]
-        call = f"transformer_block(later, weights, 2)[:{t}]"
-        assert_matches(first[1], first[0], call=call, X=X, later=later, weights=weights)
+        found = student.measure(CHANGE, "transformer_block", [X, weights, 2], [later, weights, 2], t)
+        call = f"the change of transformer_block(X, weights, 2)[:{t}] if later takes the place of X"
+        assert_matches(found, np.zeros((t, 4)), call=call, X=X, later=later, weights=weights)
 
     test_every_kind = all_categories(points=1.5, after="test_several_heads")
 
@@ -555,7 +554,7 @@ class TestNextTokenLogits:
         agrees.next_token_logits([1, 3, 0], some_model(89, 4, 4, 3, 2, 1, 1, 2))
 
     @check(points=0.5, after="test_two_blocks")
-    def test_any_text(self, agrees, rng):
+    def test_any_text(self, agrees, student, reference, rng):
         """random texts, with models of random sizes"""
         for model in MODELS.values():
             agrees(call="next_token_logits(tokens, model)").next_token_logits(rng.integers(0, N_VOCAB, size=7), model)
@@ -569,6 +568,9 @@ class TestNextTokenLogits:
         agrees(call="next_token_logits(tokens, model)").next_token_logits(np.array([3, 1, 4]), idle)
         many = some_model(806, 330, 2, 1, 1, 1, 1, 1)
         agrees(call="next_token_logits(tokens, model)").next_token_logits(np.array([127, 329, 128, 256, 0, 255]), many)
+        given = SAME_BLOCK, "next_token_logits", np.array([3, 1, 4]), MODELS["two blocks"]
+        call = "next_token_logits(tokens, model) for a model that uses one block twice"
+        assert_matches(student.measure(*given), reference.probe(*given), call=call)
 
     @check(points=0.5, after="test_two_blocks")
     def test_recorded_logits(self, student):
@@ -581,6 +583,11 @@ class TestNextTokenLogits:
 
     test_care = pure(points=0.5, after="test_no_block")
 
+
+SAME_BLOCK = """
+def probe(next_token_logits, tokens, model):
+    return next_token_logits(tokens, {**model, "blocks": 2 * model["blocks"][:1]})
+"""
 
 # Checks of sample_next and generate count how often each token is drawn. Under Bernstein and Freedman's bound, a right
 # function fails less than once in ten million times, however it uses its generator.

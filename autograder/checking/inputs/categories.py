@@ -217,7 +217,7 @@ def _as_long_as_the_batch(path: Path, own: list[str]) -> InputCategory:
     def configure(request: DrawRequest, _rng: np.random.Generator) -> None:
         request.batch, request.sizes[own[0]], request.styles[path] = (3,), 3, "fewer axes"
 
-    words = f"{'.'.join(path)}: as long as the batch", f"as many rows of {path[-1]} as entries in the batch"
+    words = f"{'.'.join(path)}: as long as the batch", f"a first axis of {path[-1]} as long as the batch"
     return InputCategory(*words, matches, configure, slot="sizes", exclusive=True, optional=True)
 
 
