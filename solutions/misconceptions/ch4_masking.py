@@ -1383,9 +1383,9 @@ def watches_one_feature_only(attend, X):
 
 @wrong
 def tiny_changes_and_a_loose_comparison(attend, X):
-    """You find a strong leak but miss faint ones, and leaks into rows of large numbers. They are what is missed if the
-    change of X is tiny and the comparison accepts small relative differences, as np.allclose does. How large is your
-    change, and which differences does your comparison accept?"""
+    """You miss small leaks, for example because your comparison accepts small differences. A model will find even a
+    faint leak. The leaks in the checks are well above 1e-5, while rounding stays far below that, for example at 1e-12.
+    How far apart may two numbers be in your comparison?"""
     Y = np.array(attend(X.copy()))
     for j in range(1, len(X)):
         for c in range(X.shape[1]):

@@ -96,16 +96,16 @@ def always_one_batch_axis(X, h):
 
 @wrong
 def later_batch_axes_joined_to_the_positions(X, h):
-    """With two batch axes, your result has only one: the second batch axis and the positions have become one axis. Your
-    result should have the same batch axes as X. `X.shape` gives you all of them."""
+    """Your result never has more than one batch axis, even if X has two. Your result should have the same batch axes as X.
+    `X.shape` gives you all of them."""
     X = X if X.ndim < 3 else X.reshape(len(X), -1, X.shape[-1])
     return np.swapaxes(X.reshape(*X.shape[:-1], h, -1), -2, -3)
 
 
 @wrong
 def batch_axes_made_one(X, h):
-    """Your result never has more than one batch axis. If X has two, you merge them. Your result should have the same
-    batch axes as X. `X.shape` gives you all of them."""
+    """Your result never has more than one batch axis, even if X has two. Your result should have the same batch axes as X.
+    `X.shape` gives you all of them."""
     heads = always_one_batch_axis(X, h)
     return heads[0] if X.ndim == 2 else heads
 

@@ -69,7 +69,7 @@ def type_and_run(cell, code=None):
         keys.press("Control+Enter")
         with suppress(AssertionError):
             if folded:
-                expect(cell.locator(".jp-OutputArea-child").first).to_be_visible(timeout=4_000)
+                expect(cell.locator(".jp-OutputArea-child").first).to_be_visible(timeout=20_000)
                 return
             expect(prompt).not_to_have_text(before, timeout=4_000)
             break
