@@ -253,7 +253,7 @@ class TestDotProductAttention:
         Q, K, V = queries_keys_values(rng, (2,), 3, 5, 4, 6)
         order = rng.permutation(5)
         found = student.measure(IN_ANOTHER_ORDER, "dot_product_attention", Q, K, V, order)
-        call = "the changes of dot_product_attention(Q, K, V) if keys and values are shuffled, with the weights in the same order again"
+        call = "the change of dot_product_attention(Q, K, V) if keys and values are shuffled together (the weights are put back in order)"
         assert_matches(found, (np.zeros((2, 3, 6)), np.zeros((2, 3, 5))), call=call, Q=Q, K=K, V=V, shuffled=order)
 
     @check(points=0.25, after=("test_a_batch", "test_large_scores"))
