@@ -104,7 +104,7 @@ def numerical_gradient(f: Callable[[np.ndarray], float], x: np.ndarray, eps: flo
     f, and divide the difference of the two values by the distance 2 * eps.
 
     f:       takes one array of the shape of x and returns a single float
-    x:       one or more axes; it still holds the same numbers afterwards, up to rounding
+    x:       any shape with at least one axis; it still holds the same numbers afterwards, up to rounding
     eps:     how far to move each entry, used exactly as given
     returns: the shape of x, one slope for each entry
 

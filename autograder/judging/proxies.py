@@ -334,7 +334,7 @@ class ReferenceProxy:
         """Return the result of ``student.probe`` for a right solution."""
         return self.answer(Call(function, args, kwargs, source))
 
-    plot = StudentProxy.plot
+    plot = StudentProxy.plot  # it calls this class's ``probe``
 
     def answer(self, call: Call) -> Value:
         """Return the answer of a right solution to ``call``."""

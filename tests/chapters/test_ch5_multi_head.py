@@ -705,9 +705,8 @@ class TestEquivarianceGap:
             FAINT_BESIDE_LARGE, rng.uniform(1, 2, size=(6, 4)).round(2), np.array([3, 5, 0, 1, 2, 4])
         )
         agrees.equivariance_gap(MEAN_TAKEN_AWAY, rng.uniform(1e5, 2e5, size=(6, 4)), np.array([3, 5, 0, 1, 2, 4]))
-        agrees.equivariance_gap(
-            RUNNING_SUM, np.ones((3, 2)), np.array([2, 0, 1])
-        )  # X stays the same, but its output does not
+        # X stays the same, but the rows of its output differ.
+        agrees.equivariance_gap(RUNNING_SUM, np.ones((3, 2)), np.array([2, 0, 1]))
         # Only a row that stays in its place differs.
         agrees.equivariance_gap(LAST_ROW_LISTENS, rng.normal(size=(6, 4)).round(2), np.array([3, 0, 1, 2, 4, 5]))
 

@@ -133,8 +133,8 @@ class ArrayArgument(ShapedArgument):
 
             in_rows = ("equal rows", "equal row sums", "zero row", "of exp", "in size")
             in_batch = self.shape[:1] == ("...",) and category.name.endswith(("all zero", "repeated in the batch"))
-            by_rows = in_batch or (self.shape[:-1] == ("...",) and category.name.endswith(in_rows))
-            yield replace(category, configure=configure) if by_rows else category
+            needs_batch = in_batch or (self.shape[:-1] == ("...",) and category.name.endswith(in_rows))
+            yield replace(category, configure=configure) if needs_batch else category
 
     def draw_styled(self, drawing: Drawing, path: Path, *given: object) -> np.ndarray:
         """Draw an array of the requested style and dtype. ``given`` contains the shape and the generator."""

@@ -165,7 +165,7 @@ def _unused(text: str) -> set[str]:
 
 
 def _lost(text: str) -> Counter[str]:
-    """Return how many statements in a definition's own body, without loops, assign each name with no later use of the value."""
+    """Return how often each name is assigned in a definition's own body, outside loops, and not read afterwards."""
     body: Sequence[ast.stmt] = getattr(ast.parse(text).body[0], "body", ())
     lost = Counter[str]()
     for place, one in enumerate(body, start=1):

@@ -300,7 +300,7 @@ class _Recorder(Outcomes):
         """Record a call or a script. If the call has to raise an error, record the accepted errors."""
         return self._called(call, self._checks.reference.answer(call))
 
-    plot = StudentProxy.plot
+    plot = StudentProxy.plot  # it calls this class's ``probe``
 
     def measure(self, source: str, function: str, *args: Value, **kwargs: Value) -> Value:
         """Record a measuring probe. Only assertions about the measurement matter, so no measured value is stored."""
