@@ -554,7 +554,7 @@ def ignores_the_mask_in_the_softmax(scores, mask):
 @wrong
 def one_more_score_of_zero(scores, mask):
     """The weights of a row with allowed positions add up to less than 1. You get the same weights if each row
-    has one more allowed score, 0, whose weight is left out. Which exps belong to the sum that you divide by?"""
+    has one more allowed score of 0 and the weight of this score is left out. Which exps belong to your sum?"""
     hidden = np.where(mask, scores, -np.inf)
     top = np.maximum(hidden.max(axis=-1, keepdims=True), 0.0)
     e = np.exp(hidden - top)
