@@ -490,6 +490,12 @@ def of_model(name):
     )
 
 
+def one_block_for_long_texts(values, _rng):
+    """Allow several blocks only for short texts, because a right solution may loop over every pair of tokens in each block."""
+    is_short = len(values["tokens"]) <= 63 or len(values["model"]["blocks"]) <= 1
+    return values if is_short else {**values, "model": MODELS["one block"]}
+
+
 @cache
 def trained_model():
     """Return the chapter's model in float64, and the text and logits recorded in its training."""
@@ -517,8 +523,9 @@ def trained_model():
     depends_on=("layer_norm", "rotate_positions", "transformer_block"),
     takes=Contract(
         {"tokens": whole_numbers("n", 0, N_VOCAB - 1), "model": among(*MODELS.values())},
-        sizes={"n": (1, 300)},
-        categories=[*(of_model(name) for name in MODELS), majority(299)],
+        sizes={"n": (1, 260)},
+        categories=[*(of_model(name) for name in MODELS), majority(259)],
+        constrain=one_block_for_long_texts,
     ),
 )
 class TestNextTokenLogits:
