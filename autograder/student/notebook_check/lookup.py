@@ -29,6 +29,7 @@ __all__ = [
 
 _MAX_BYTES = 64 * 2**20
 MAX_SHOWN = 60  # characters of a cell's first line
+_SLOW_SAVE = 30  # seconds from a run, in which a slow computer may still save the cell's earlier version
 
 
 class _Cell(NamedTuple):
@@ -112,8 +113,7 @@ def _show_described(draw: Value) -> None:
 
 
 def _remember(result: Value) -> None:
-    source = result.info.raw_cell.strip()
-    if source:
+    if source := result.info.raw_cell.strip():
         key = getattr(result.info, "cell_id", None) or _topic(source)
         _runs.append(_CellRun(key, source, not result.success, time.time()))
 
@@ -150,14 +150,14 @@ def outdated(exercise: ExerciseExamples, names: Mapping[str, Value], chapter: st
     else:
         ran = [run for run in _runs if run.source == text]
     newest = {run.key: run for run in _runs}
-    if not ran:
-        return ""
-    if all(newest[run.key].source != run.source for run in ran):
+    if ran and all(newest[run.key].source != run.source for run in ran):
         return f"{_what_happened(name, newest[ran[-1].key])}, so `{name}` is still your earlier version: correct the cell, run it, and check again."
     for cell in _cells(chapter, names):
         run = newest.get(cell.key) or (newest.get(_topic(cell.source)) if cell.grade_id == name else None)
         if run in ran and cell.saved > run.at and not attempt.same_code(cell.source, run.source):
-            return f"You have changed the cell of `{name}` since you last ran it: run the cell, and check again."
+            earlier = any(r.key == run.key and attempt.same_code(r.source, cell.source) for r in _runs)
+            if not earlier or cell.saved > run.at + _SLOW_SAVE:
+                return f"You have changed the cell of `{name}` since you last ran it: run the cell, and check again."
     return ""
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import time
+
 import pytest
 
 from autograder.student.terminal.starting import STARTUP
@@ -71,6 +74,18 @@ def test_a_cell_that_was_changed_and_not_run_is_named(notebook):
     assert notebook.run("check", "check(softmax)") == changed
     notebook.save()
     assert "Well done" in notebook.run("check", "check(softmax)")
+
+
+def test_a_save_that_ended_late_is_no_change(notebook):
+    """On a slow computer, a save of an earlier version may end after the next version ran. A later save is a change."""
+    notebook.run("softmax", SOFTMAX + ")")
+    notebook.run("softmax")
+    notebook.save(softmax=SOFTMAX + ")")
+    assert "Well done" in notebook.run("check", "check(softmax)")
+    saved = time.time() + 60
+    os.utime(notebook.path, (saved, saved))
+    assert notebook.run("check", "check(softmax)").startswith("You have changed the cell of `softmax`")
+    notebook.save()
 
 
 def test_a_copy_and_an_older_function_are_no_stale_ones(notebook):
