@@ -87,10 +87,7 @@ def as_array(value: Value, dtype: Value = None) -> np.ndarray | None:
 
 def _parts(value: Value) -> Iterator[Value]:
     for part in value:
-        if isinstance(part, tuple | list):
-            yield from _parts(part)
-        else:
-            yield part
+        yield from _parts(part) if isinstance(part, tuple | list) else (part,)
 
 
 class NumericFamily(Family):
@@ -164,7 +161,8 @@ def _other_values(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray, ru
     count = int(wrong.sum())
     found, expected = _without_noise(found, expected, wrong)
     place = f"at index [{', '.join(map(str, where))}], it is" if where else "it is"
-    more = "" if count == 1 else f" ({count} of {wrong.size} entries differ)"
+    differ = "differ by more than rounding" if ((found != expected) & ~wrong).any() else "differ"
+    more = "" if count == 1 else f" ({count} of {wrong.size} entries {differ})"
     left, right = show_apart(found[where], expected[where])
     clause = f"{prefix}{place} {left} instead of {right}{more}."
     return Difference(clause, "values", found, expected, has_expected=True, first=where)
