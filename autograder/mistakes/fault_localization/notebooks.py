@@ -45,8 +45,6 @@ _BEGINNING = 45  # the initial budget, as a multiple of one exercise's limit. It
 _PART = 8  # a mistake may use an eighth of the remaining budget for each student who makes it
 _LEAST = 0.1  # seconds: a shorter search is not worth starting
 _WAITING = 4  # the limit on wall-clock time, as a multiple of the limit on processor time
-# A message describes code with one mistake, but this student's code needs two changes.
-_TWO_CHANGES = "Two changes correct your code. {} describes your code after one of them."
 
 
 class Budget:
@@ -363,11 +361,14 @@ class _EditedNotebook:
 
 
 def _two_mistakes(known: Sequence[Candidate]) -> str:
-    """Return the messages of one or two misconceptions, after a sentence that says that two changes correct the code."""
+    """Return the messages of one or two misconceptions, after a sentence that says that two changes correct the code.
+
+    A message describes code with one mistake, so it describes this code after one of the changes.
+    """
     if len(known) == 1:
-        return f"{_TWO_CHANGES.format('The explanation')}\n{known[0].message}"
+        return f"Two changes correct your code. After one of them, this mistake remains:\n{known[0].message}"
     numbered = [f"{number}. {one.message}" for number, one in enumerate(known, 1)]
-    return "\n".join([_TWO_CHANGES.format("Each explanation"), *numbered])
+    return "\n".join(["Two changes correct your code. After each of them, one of these mistakes remains:", *numbered])
 
 
 def _mistake(located: Located) -> LocatedMistake:

@@ -122,7 +122,7 @@ def test_of_two_mistakes_the_one_that_has_a_name_is_told(patient):
     ada, bob, cy = (v.exercise("to_kelvin") for v in grade_notebooks(patient, hand_in_all(patient, **codes)))
     assert (ada.located.lines, bob.located.lines) == ((2, 3), (3, 4)), "one search, told in the lines of each"
     assert ada.misconception == bob.misconception == "wrong_sign"
-    assert ada.message.startswith("Two changes correct your code. The explanation describes")
+    assert ada.message.startswith("Two changes correct your code. After one of them, this mistake remains:\n")
     assert "You subtracted the offset." in ada.message
     assert ada.score == cy.score
     assert (cy.misconception, cy.located.lines) == (None, (2, 3))
@@ -147,7 +147,9 @@ def test_two_mistakes_are_both_reported_if_an_edit_of_each_leaves_the_other(pati
     students = {"ada": {"to_kelvin": two}, "bob": {"to_kelvin": two.replace("-", "+")}}
     ada, bob = (v.exercise("to_kelvin") for v in grade_notebooks(course, hand_in_all(course, **students)))
     assert sorted(ada.misconception.split("+")) == ["sevenfold", "wrong_sign"]
-    assert ada.message.startswith("Two changes correct your code. Each explanation describes")
+    assert ada.message.startswith(
+        "Two changes correct your code. After each of them, one of these mistakes remains:\n1. "
+    )
     assert all(f"{number}. You " in ada.message for number in (1, 2))
     assert (bob.misconception, bob.message) == ("sevenfold", "You multiply by 7.")
 
