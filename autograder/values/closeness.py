@@ -161,7 +161,7 @@ def _other_values(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray, ru
     count = int(wrong.sum())
     found, expected = _without_noise(found, expected, wrong)
     place = f"at index [{', '.join(map(str, where))}], it is" if where else "it is"
-    differ = "differ by more than rounding" if ((found != expected) & ~wrong).any() else "differ"
+    differ = "are off by too much" if ((found != expected) & ~wrong).any() else "differ"
     more = "" if count == 1 else f" ({count} of {wrong.size} entries {differ})"
     left, right = show_apart(found[where], expected[where])
     clause = f"{prefix}{place} {left} instead of {right}{more}."

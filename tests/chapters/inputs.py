@@ -428,7 +428,7 @@ def masked_score_kinds(scores, move, names=("Q", "K"), **more):
 
 
 def large_where_little_counts(scores, names=("Q", "K")):
-    """Return the input category in which some weights are below 1e-4, but their values are so large that they count."""
+    """Return the input category in which some weights are below 1e-6, but their values are so large that they count."""
     query = names[0]
 
     def weights_of(values):
@@ -440,7 +440,7 @@ def large_where_little_counts(scores, names=("Q", "K")):
         widest = np.ptp(scores(values)[..., :1, :], axis=-1, keepdims=True)
         if not widest.all():
             return None
-        values = {**values, query: values[query] * rng.uniform(11, 13) / widest}
+        values = {**values, query: values[query] * rng.uniform(14, 15) / widest}
         first = scores(values).reshape(-1, values["V"].shape[-2])[0]
         if first.argmax() == len(first) - 1:  # the best key comes first, because a function may skip what follows it
             values = {**values, names[1]: values[names[1]][..., ::-1, :].copy()}
@@ -450,9 +450,9 @@ def large_where_little_counts(scores, names=("Q", "K")):
 
     def known(values):
         weights = weights_of(values)[..., 0, :, None]
-        return "mask" not in values and bool(((weights < 1e-4) & (weights * np.abs(values["V"]) > 0.1)).any())
+        return "mask" not in values and bool(((weights < 1e-6) & (weights * np.abs(values["V"]) > 0.1)).any())
 
-    words = "large where little counts", "large values whose weights are below 0.0001"
+    words = "large where little counts", "large values whose weights are below a millionth"
     return InputCategory.custom(f"V: {words[0]}", words[1], known, make, sizes={"n_q": 1, "n_k": 4})
 
 

@@ -492,6 +492,10 @@ class TestMaskedAttention:
         # More queries than a block of 128, with one mask for all of them.
         Q, K, V = (rng.uniform(-1, 1, size=(n, 2)).round(2) for n in (150, 3, 3))
         agrees.masked_attention(Q, K, V, np.array([[True, False, True]]))
+        # Scores near -950 of keys so long that a forbidden product of -10 000, divided by their root, is above them.
+        Q, K, V = (rng.uniform(-0.3, 0.3, size=(n, width)).round(2) for n, width in ((2, 256), (3, 256), (3, 2)))
+        Q[:, 0], K[:, 0] = -950.0 * 16, 1.0
+        agrees.masked_attention(Q, K, V, np.array([[True, True, False], [False, True, True]]))
         # A score of 0 for one allowed key, and of 5 for 70 forbidden keys.
         allowed = rng.permutation(71) == 0
         K = np.where(allowed, 0.0, 5.0)[:, None] * np.ones((1, 4))

@@ -308,6 +308,19 @@ def inner_part(names):
 NORM = group({name: array("d_model", low=-10, high=10, tiny=1e-2) for name in ("gain", "bias")})
 
 
+def with_a_tiny_weight():
+    """Return two rows and a block in which the second row gives the first a weight of 5e-7, and its value is so large that it counts."""
+    eye, zeros = np.eye(3), np.zeros(3)
+    keys = np.array([[0.0, 0.0], [0.0, 0.0], [0.137, 0.0]])
+    weights = {
+        "norm_1": {"gain": np.full(3, 10.0), "bias": zeros},
+        "norm_2": {"gain": np.ones(3), "bias": zeros},
+        "attention": {"W_Q": np.sign(keys), "W_K": keys, "W_V": 100 * eye[:, :1], "W_O": 100 * eye[:1]},
+        "mlp": {"W_1": eye, "b_1": zeros, "W_2": eye, "b_2": zeros},
+    }
+    return np.array([[1.0, -1.0, 0.0], [0.0, 1.0, -1.0]]), weights
+
+
 @exercise(
     "transformer_block",
     points=8,
@@ -393,6 +406,7 @@ class TestTransformerBlock:
             block = at_level(some_block(rng, d_model, h, 4, 2, 3, 0.4), h, level)
             agrees.transformer_block(X, block, h)
         agrees.transformer_block(*far_apart(rng), 2)
+        agrees.transformer_block(*with_a_tiny_weight(), 1)
         # Numbers above 3000 in the hidden layer.
         signs = np.resize([1.0, -1.0], 6)
         loud = some_block(rng, 6, 2, 1, 1, 3, 0.1)
@@ -857,7 +871,9 @@ class TestSampleNext:
         ),
     )
 
-    test_care = pure(points=0.25, after="test_cold", title="leaves its inputs unchanged")
+    test_care = pure(
+        points=0.25, after="test_cold", title="leaves its inputs unchanged, and no call affects a later one"
+    )
 
 
 CHANGED_LOGITS = """
@@ -1178,7 +1194,9 @@ class TestGenerate:
         counted(student, np.array([5, 1, 6, 0, 0, 2] * 9), 16, LONGER)
         counted(student, np.arange(20) % 7, 14, MANY_TOKENS)
 
-    test_care = pure(points=0.25, after="test_no_block", title="leaves its inputs unchanged")
+    test_care = pure(
+        points=0.25, after="test_no_block", title="leaves its inputs unchanged, and no call affects a later one"
+    )
 
 
 TestQuiz = quiz_ch8.checks()

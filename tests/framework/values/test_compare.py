@@ -41,7 +41,7 @@ def test_the_same_numbers_in_another_dress_are_right(found):
         (ROWS + np.array([[0, 0], [0, 1]]), "values", "At index [1, 1], it is 1.5 instead of 0.5."),
         ((ROWS, ROWS), "type", "a tuple of 2 items instead of one array of shape (2, 2)"),
         (ROWS[::-1], "values", "(4 of 4 entries differ)"),
-        (ROWS + np.array([[1, 1], [1e-9, 0]]), "values", "(2 of 4 entries differ by more than rounding)"),
+        (ROWS + np.array([[1, 1], [1e-9, 0]]), "values", "(2 of 4 entries are off by too much)"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence(found, kind, words):
