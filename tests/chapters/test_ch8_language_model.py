@@ -537,8 +537,8 @@ def trained_model():
     depends_on=("layer_norm", "rotate_positions", "transformer_block"),
     takes=Contract(
         {"tokens": whole_numbers("n", 0, N_VOCAB - 1), "model": among(*MODELS.values())},
-        sizes={"n": (1, 260)},
-        categories=[*(of_model(name) for name in MODELS), majority(259)],
+        sizes={"n": (1, 300)},
+        categories=[*(of_model(name) for name in MODELS), majority(299)],
         constrain=one_block_for_long_texts,
     ),
 )

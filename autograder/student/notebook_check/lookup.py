@@ -29,7 +29,7 @@ __all__ = [
 
 _MAX_BYTES = 64 * 2**20
 MAX_SHOWN = 60  # characters of a cell's first line
-_SLOW_SAVE = 30  # seconds from a run, in which a slow computer may still save the cell's earlier version
+_SLOW_SAVE = 30  # seconds after a run during which a slow computer may still save an earlier version
 
 
 class _Cell(NamedTuple):
