@@ -582,8 +582,8 @@ def axis_put_back_at_the_end(x, axis=-1):
 @wrong
 def the_first_axis_for_every_axis_but_the_last(x, axis=-1):
     """Along the last axis, your softmax is right. For every other axis, your weights add up to 1 along the first axis. For
-    a matrix that is the axis meant, but for the middle one of three axes it is not. Which argument of `max` and `sum`
-    takes any axis, so that nothing has to be moved?"""
+    a matrix, that is right. For the middle one of three axes, it is not. Which argument of `max` and `sum` lets you
+    name any axis?"""
     axis = -1 if axis in (-1, x.ndim - 1) else 0
     e = np.exp(x - x.max(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)

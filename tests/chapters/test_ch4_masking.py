@@ -492,7 +492,7 @@ class TestMaskedAttention:
         # More queries than a block of 128, with one mask for all of them.
         Q, K, V = (rng.uniform(-1, 1, size=(n, 2)).round(2) for n in (150, 3, 3))
         agrees.masked_attention(Q, K, V, np.array([[True, False, True]]))
-        # Scores near -950 of keys so long that a forbidden product of -10 000, divided by their root, is above them.
+        # The scores are near -950. A forbidden product that is set to -10 000 becomes -625 after the division by 16.
         Q, K, V = (rng.uniform(-0.3, 0.3, size=(n, width)).round(2) for n, width in ((2, 256), (3, 256), (3, 2)))
         Q[:, 0], K[:, 0] = -950.0 * 16, 1.0
         agrees.masked_attention(Q, K, V, np.array([[True, True, False], [False, True, True]]))

@@ -338,7 +338,7 @@ class TestMultiHeadAttention:
             agrees.multi_head_attention(X, X, *matrices, h)
             agrees.multi_head_attention(X, X, *matrices, h, allowed(rng, 4, 4))
         agrees.multi_head_attention(X, X, matrices[0], matrices[0], *matrices[2:], 3, None)
-        # A weight of 5e-7, and a value so large that it counts.
+        # One weight is 5e-7, and its value is large enough to count.
         tiny_weight = arrays_of([[1, 0]], [[1, 0], [0, 900]], [[1], [0]], [[14.5], [0]], [[1], [1000]], [[1, -1]])
         agrees.multi_head_attention(*tiny_weight, 1)
 
@@ -368,7 +368,7 @@ class TestMultiHeadAttention:
         inputs["W_K"] = inputs["W_K"] * 2000 / scores.flat[np.abs(scores).argmax()]  # the largest in size becomes 2000
         agrees.multi_head_attention(*inputs.values(), 3)
         mask = np.array([[1, 1, 0, 1], [0, 1, 1, 0], [0, 0, 1, 0]], dtype=bool)
-        # In heads of 256 columns, a forbidden product of -10 000, divided by their root, is above scores near -997.
+        # With 256 columns, a forbidden product that is set to -10 000 becomes -625 after the division.
         for level, h, d_k in ((-997.0, 3, 3), (997.0, 3, 3), (-997.0, 1, 255)):
             agrees.multi_head_attention(*moved(layer(rng, 3, 4, 5, h, d_k, 4), h, level).values(), h, mask)
 

@@ -698,7 +698,7 @@ class TestDecodeStep:
             agrees.decode_step(*(inputs | {"v": inputs["cache_V"][place].copy()}).values())
         for d in (1, 4):  # a first step with keys as wide as values
             agrees.decode_step(*step_inputs(int(rng.integers(1 << 30)), 0, d, d).values())
-        # A weight of 2.5e-7, and a value so large that it counts.
+        # One weight is 2.5e-7, and its value is large enough to count.
         agrees.decode_step(*arrays_of([20.5, 0], [1, 1], [2], [[1, 0], [0, 2]], [[1], [900_000]]))
 
     test_every_kind = all_categories(points=0.25, after="test_longer_cache")

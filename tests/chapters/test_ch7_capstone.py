@@ -282,7 +282,7 @@ class TestDecoderAttention:
             target, memory = (np.pad(X, ((0, 0), (0, 0), (0, 1)), constant_values=1.0) for X in (target, memory))
             wider = {which: moved_weights(W, 3, level, out=1 / 3) for which, W in weights.items()}
             agrees.decoder_attention(target, memory, wider, 3, np.array([4, 2]))
-        # In heads of 256 columns, a forbidden product of -10 000, divided by their root, is above scores near -995.
+        # With 256 columns, a forbidden product that is set to -10 000 becomes -625 after the division.
         target, memory, weights = some_case(rng, 1, 3, 4, 2, 1, 255, 1)
         target, memory = (np.pad(X, ((0, 0), (0, 0), (0, 1)), constant_values=4.0) for X in (target, memory))
         wider = {which: moved_weights(W, 1, -995.0 / 16) for which, W in weights.items()}
@@ -292,16 +292,16 @@ class TestDecoderAttention:
         near = 30.0 + rng.uniform(0.0002, 0.0009, size=2)
         memory = np.array([[[near[0], 50.0], [near[1], -50.0]]])
         one = {"W_Q": first, "W_K": first, "W_V": eye[:, 1:], "W_O": eye[1:]}
-        weights = {"self": {"W_Q": eye, "W_K": eye, "W_V": eye, "W_O": eye}, "cross": one}
+        plain = dict.fromkeys(("W_Q", "W_K", "W_V", "W_O"), eye)
+        weights = {"self": plain, "cross": one}
         agrees.decoder_attention(np.array([[[30.1, 0.0]]]), memory, weights, 1, np.array([2]))
         # Numbers in the padding that are so large that a weight of 1e-9 counts.
         wide = {"W_Q": 0 * eye, "W_K": 0 * eye, "W_V": 100 * eye, "W_O": eye}
         padded = np.array([[[0.0, 0.0], [1000.0, -1000.0]]])
         agrees.decoder_attention(padded[:, :1], padded, {"self": wide, "cross": wide}, 1, np.array([1]))
-        # Weights of 5e-7, and values so large that they count: first in the second attention, then in the first.
+        # One weight is 5e-7, and its value is large enough to count: first in the second attention, then in the first.
         steep = {"W_Q": first, "W_K": 14.5 * first, "W_V": 100 * eye[:, 1:], "W_O": eye[1:]}
         rows = np.array([[[0.0, 900.0], [1.0, 0.0]]])
-        plain = {"W_Q": eye, "W_K": eye, "W_V": eye, "W_O": eye}
         agrees.decoder_attention(rows[:, 1:], rows, {"self": plain, "cross": steep}, 1, np.array([2]))
         weights = {"self": steep | {"W_O": 0.01 * eye[:1]}, "cross": steep | {"W_K": first}}
         memory = np.array([[[0.0, 1000.0], [1.0, -1000.0]]])

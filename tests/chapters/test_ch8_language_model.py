@@ -309,7 +309,7 @@ NORM = group({name: array("d_model", low=-10, high=10, tiny=1e-2) for name in ("
 
 
 def with_a_tiny_weight():
-    """Return two rows and a block in which the second row gives the first a weight of 5e-7, and its value is so large that it counts."""
+    """Return two rows and a block. The second row gives the first a weight of 5e-7, and its value is large enough to count."""
     eye, zeros = np.eye(3), np.zeros(3)
     keys = np.array([[0.0, 0.0], [0.0, 0.0], [0.137, 0.0]])
     weights = {
