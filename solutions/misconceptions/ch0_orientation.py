@@ -329,3 +329,10 @@ def twice_the_products(X, Y):
     """Each of your numbers is twice the right one. If you use the squared distance of two rows, it contains the dot
     product twice, with a minus: |x - y|² = |x|² + |y|² - 2 x · y. Which step makes up for the 2?"""
     return 2 * (X @ Y.T)
+
+
+@wrong
+def the_row_of_y_with_the_number_of_the_row_of_x(X, Y):
+    """In each row of your table, all numbers are equal. In row i, each is the dot product of row i of X and row i of Y.
+    Which row of Y belongs to column j?"""
+    return np.array([[X[i] @ Y[i] for _ in Y] for i in range(len(X))])
