@@ -174,6 +174,4 @@ def _word(name: str, value: Value, inputs: dict[str, Value]) -> str:
         name = str(getattr(value, "name", name)) if hasattr(value, "text") else name  # a function has a name of its own
         inputs[name] = value
         return name
-    if hasattr(value, "seed"):
-        return f"np.random.default_rng({value.seed})"
-    return source(value)
+    return f"np.random.default_rng({value.seed})" if hasattr(value, "seed") else source(value)

@@ -39,10 +39,7 @@ MAX_SHOWN = 200  # characters of a value or of an error's text in a message
 
 
 def should_raise(actual: Value, *, errors: Sequence[str], says: str = "") -> Finding | None:
-    """Return what is wrong if a call did not raise one of ``errors``.
-
-    ``actual`` is the value of ``ExpectedError.outcome``.
-    """
+    """Return what is wrong if a call raised none of ``errors``. ``actual`` is the value of ``ExpectedError.outcome``."""
     how = actual if isinstance(actual, dict) else {}
     wanted = " or ".join(errors)
     if not isinstance(how.get("raised"), list):

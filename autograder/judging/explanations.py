@@ -59,7 +59,7 @@ _NO_SWAP = " Swapping the last two axes of one array, or the two sides, does not
 
 
 def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
-    ask = f"Do you expect both of these sizes? {_WHICH}"
+    ask = f"Do you expect both shapes? {_WHICH}"
     sides = _sides(line, shapes)
     if sides is None:
         return ask

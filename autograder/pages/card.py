@@ -189,7 +189,7 @@ def rows(card: Card) -> list[Row]:
         titles = tuple(sanitize(one.title) for one in [check, *others])
         symbol, label = SIGNS[status], WORDS[status]
         if status == "not_tried" and first:
-            runs = f"once “{sanitize(next((c for c in checks if c.name == waits), first).title)}” passes."
+            runs = f"as soon as “{sanitize(next((c for c in checks if c.name == waits), first).title)}” passes."
             points = sum(c.points for c in [check, *others])
             worth = f", worth {pluralize(points, 'point')}," if card.graded and points else ""
             title, reason = (

@@ -397,16 +397,23 @@ def show_apart(found: Value, expected: Value, first: Index = ()) -> tuple[str, s
     """
     write = family_of(expected).excerpt(found, expected, first) or show
     # The entry at ``first`` must look different too, and not only an entry that differs within the tolerance.
-    first = first if getattr(found, "size", 0) else ()
-    enough = (n for n in range(4, 18) if not first or show(found[first], n) != show(expected[first], n))
-    least = next(enough, 4)
+    least = _digits_apart(show, found[first], expected[first]) if first and getattr(found, "size", 0) else 4
     return write_apart(lambda value, digits: write(value, max(digits, least)), found, expected)
 
 
 def write_apart(write: Callable[[Value, int], str], found: Value, expected: Value) -> tuple[str, str]:
     """Return ``write(value, digits)`` for both values, with enough digits to tell them apart."""
-    texts = ((write(found, digits), write(expected, digits)) for digits in range(4, 18))
-    return next((pair for pair in texts if pair[0] != pair[1]), (write(found, 4), write(expected, 4)))
+    digits = _digits_apart(write, found, expected)
+    return write(found, digits), write(expected, digits)
+
+
+def _digits_apart(write: Callable[[Value, int], str], found: Value, expected: Value) -> int:
+    for digits in range(4, 17):
+        short, long = sorted((write(found, digits), write(expected, digits)), key=len)
+        if short != long:  # one more digit if 12.689 seems to be rounded to 12.69
+            is_number, places = long.lstrip("-").replace(".", "", 1).isdecimal(), len(short.partition(".")[2])
+            return digits + (is_number and f"{float(long):.{places}f}" == short)
+    return 4
 
 
 def source(value: Value, depth: int = 0) -> str:

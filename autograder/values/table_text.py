@@ -103,9 +103,7 @@ def _python(value: Value) -> str:
     if kind == "Series":
         named = f", name={value.name!r}" if value.name is not None else ""
         return f"pd.Series({_column(value)}{_index(value.index)}{named})"
-    if kind == "Index":
-        return f"pd.Index({_column(value)})"
-    return _item(value)
+    return f"pd.Index({_column(value)})" if kind == "Index" else _item(value)
 
 
 def _frame(value: Value) -> str:

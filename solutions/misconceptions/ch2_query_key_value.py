@@ -183,8 +183,9 @@ def axes_of_size_one_removed(X_q, X_kv, W_Q, W_K, W_V):
 
 @wrong
 def batch_axes_in_one(X_q, X_kv, W_Q, W_K, W_V):
-    """With two batch axes, your numbers are right, but both axes are one axis: (2, 1, n_q, d_k) became (2, n_q, d_k). If
-    you flatten the batch axes, restore them at the end. `@` needs no flattening, since it works on the last two axes."""
+    """With two batch axes, your numbers are right, but your results have only one batch axis in place of the two: (2,
+    1, n_q, d_k) became (2, n_q, d_k). If you flatten the batch axes, restore them at the end. `@` needs no flattening,
+    since it works on the last two axes."""
     pairs = ((X_q, W_Q), (X_kv, W_K), (X_kv, W_V))
     return tuple((X if X.ndim == 2 else X.reshape(-1, *X.shape[-2:])) @ W for X, W in pairs)
 
@@ -347,8 +348,8 @@ def first_of_the_batch(Q, K):
 
 @wrong
 def keys_of_the_first_entry(Q, K):
-    """In a batch, all the queries meet the keys of its first entry. The entries are independent sequences, so each
-    query should meet only the keys of its own."""
+    """In a batch, all the queries meet the keys of its first entry. Each entry is a sequence of its own, so a query
+    should meet only the keys of its own sequence."""
     while K.ndim > 2:
         K = K[0]
     return Q @ K.T

@@ -386,8 +386,8 @@ def root_of_the_first_axis_of_k(Q, K, V):
 
 @wrong
 def root_of_the_second_axis(Q, K, V):
-    """Your scores are divided by the square root of the size of the second axis. For a matrix that is d_k, but not with
-    batch axes in front. Which index always means the last axis?"""
+    """You divide the scores by the square root of the size of an array's second axis. For a matrix that is d_k, but not
+    with batch axes in front. Which index always means the last axis?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[1])
     weights = softmax(scores)
     return weights @ V, weights
@@ -1130,8 +1130,8 @@ def eps_of_its_own(f, x, eps=1e-5):
 
 @wrong
 def eps_relative_to_x(f, x, eps=1e-5):
-    """Your step grows with the entry that you move: it is eps times the entry's size, or times 1 if that is larger.
-    That is a good idea for entries of very different size. But this exercise uses the same eps for every entry."""
+    """Your step grows with the entry that you move: it is eps times the entry's size, and at least eps. That is a good
+    idea for entries of very different size. But this exercise uses the same eps for every entry."""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -1337,8 +1337,9 @@ def leaves_x_moved_down(f, x, eps=1e-5):
 
 @wrong
 def leaves_the_copy_moved_down(f, x, eps=1e-5):
-    """After an entry's slope, the entry does not have its old number. So the next slope is measured at another place: all
-    the entries before it are still moved down. Restore the entry exactly, or start from the original x for every entry."""
+    """After you measure an entry's slope, the entry does not get its old number back. So the next slope is measured at
+    another place: all the entries before it are still moved down. Restore the entry exactly, or start from the original
+    x for every entry."""
     grad, moved = np.zeros_like(x), x.copy()
     for i in np.ndindex(x.shape):
         moved[i] += eps
@@ -1350,8 +1351,9 @@ def leaves_the_copy_moved_down(f, x, eps=1e-5):
 
 @wrong
 def leaves_the_copy_moved_up(f, x, eps=1e-5):
-    """After an entry's slope, the entry does not have its old number. So the next slope is measured at another place: all
-    the entries before it are still moved up. Restore the entry exactly, or start from the original x for every entry."""
+    """After you measure an entry's slope, the entry does not get its old number back. So the next slope is measured at
+    another place: all the entries before it are still moved up. Restore the entry exactly, or start from the original x
+    for every entry."""
     grad, moved = np.zeros_like(x), x.copy()
     for i in np.ndindex(x.shape):
         moved[i] -= eps
@@ -1438,8 +1440,9 @@ wrong = misconceptions_of("query_gradient")
 
 @wrong
 def root_forgotten_at_the_end(q, K, V, g):
-    """Your weights are scaled, but the last link of the chain is not. The scores are K @ q divided by sqrt(d_k), so their
-    slopes with respect to q are smaller by that factor. All your slopes are sqrt(d_k) times too large."""
+    """Your weights are scaled, but the step from the scores back to q is not. The scores are K @ q divided by
+    sqrt(d_k), so their slopes with respect to q are smaller by that factor. All your slopes are sqrt(d_k) times too
+    large."""
     return K.T @ (softmax_jacobian(_weights(q, K)) @ (V @ g))
 
 

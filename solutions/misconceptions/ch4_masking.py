@@ -30,8 +30,8 @@ def upper_triangle(n_q, n_k=None):
 @wrong
 def upper_triangle_from_the_top_left(n_q, n_k=None):
     """Your mask is the upper triangle, from the top left corner. Query i sees key i and the later keys, but no earlier
-    ones. You need the lower triangle. Also, the queries are the last n_q positions, so with more keys than queries the
-    triangle does not begin in the top left corner."""
+    ones. You need the lower triangle. Also, the queries are at the last n_q positions, so with more keys than queries
+    the triangle does not begin in the top left corner."""
     n_k = n_q if n_k is None else n_k
     return np.arange(n_k) >= np.arange(n_q)[:, None]
 
@@ -39,8 +39,8 @@ def upper_triangle_from_the_top_left(n_q, n_k=None):
 @wrong
 def blocked_above_the_top_left_diagonal(n_q, n_k=None):
     """Your mask is True above the diagonal, at the later keys. Some libraries mark blocked keys, but in this course
-    True means "may attend". Also, the queries are the last n_q positions, so with more keys than queries the diagonal
-    does not begin in the top left corner."""
+    True means "may attend". Also, the queries are at the last n_q positions, so with more keys than queries the
+    diagonal does not begin in the top left corner."""
     n_k = n_q if n_k is None else n_k
     return np.arange(n_k) > np.arange(n_q)[:, None]
 
@@ -56,7 +56,7 @@ def upper_triangle_and_the_key_before(n_q, n_k=None):
 @wrong
 def excludes_itself_from_the_top_left(n_q, n_k=None):
     """In your mask, no query may see the key at its own position, but a position may see its own token. Also, your
-    queries are at the positions 0, 1, 2, ... even if there are more keys. They should be the last n_q positions."""
+    queries are at the positions 0, 1, 2, ... even if there are more keys. They should be at the last n_q positions."""
     n_k = n_q if n_k is None else n_k
     return np.arange(n_k) < np.arange(n_q)[:, None]
 
@@ -64,8 +64,8 @@ def excludes_itself_from_the_top_left(n_q, n_k=None):
 @wrong
 def minus_infinity_above_the_top_left(n_q, n_k=None):
     """Your triangle contains 0 and -inf, ready to be added to scores. Here a mask says only who may look: True or
-    False. Also, the queries are the last n_q positions, so with more keys than queries the triangle does not begin in
-    the top left corner."""
+    False. Also, the queries are at the last n_q positions, so with more keys than queries the triangle does not begin
+    in the top left corner."""
     n_k = n_q if n_k is None else n_k
     return np.where(np.arange(n_k) > np.arange(n_q)[:, None], -np.inf, 0.0)
 
@@ -73,7 +73,7 @@ def minus_infinity_above_the_top_left(n_q, n_k=None):
 @wrong
 def upper_triangle_of_ones(n_q, n_k=None):
     """Your mask is the upper triangle, from the top left corner, with the numbers 1 and 0. You need the lower triangle,
-    because a query may see earlier keys. What turns numbers into booleans? Also, the queries are the last n_q
+    because a query may see earlier keys. What turns numbers into booleans? Also, the queries are at the last n_q
     positions, so with more keys than queries the triangle does not begin in the top left corner."""
     return np.triu(np.ones((n_q, n_q if n_k is None else n_k)))
 
@@ -81,8 +81,8 @@ def upper_triangle_of_ones(n_q, n_k=None):
 @wrong
 def ones_from_the_top_left(n_q, n_k=None):
     """Your triangle contains the numbers 1 and 0 instead of True and False. What turns numbers into booleans? Also,
-    your queries are at the positions 0, 1, 2, ... even if there are more keys. They should be the last n_q positions:
-    how far must each row of your triangle move to the right?"""
+    your queries are at the positions 0, 1, 2, ... even if there are more keys. They should be at the last n_q
+    positions: how far must each row of your triangle move to the right?"""
     return np.tri(n_q, n_q if n_k is None else n_k)
 
 
@@ -96,9 +96,9 @@ def true_means_blocked(n_q, n_k=None):
 
 @wrong
 def aligned_at_the_top_left(n_q, n_k=None):
-    """Your queries are at the positions 0, 1, 2, ... even if there are more keys than queries. They should be the last
-    n_q positions. In causal_mask(2, 4), the two queries should be at positions 2 and 3, so the first query sees three
-    keys and the second sees four. How far must each row of your triangle move to the right?"""
+    """Your queries are at the positions 0, 1, 2, ... even if there are more keys than queries. They should be at the
+    last n_q positions. In causal_mask(2, 4), the two queries should be at positions 2 and 3, so the first query sees
+    three keys and the second sees four. How far must each row of your triangle move to the right?"""
     return np.tri(n_q, n_q if n_k is None else n_k, dtype=bool)
 
 
@@ -131,8 +131,8 @@ def minus_infinity_above(n_q, n_k=None):
 @wrong
 def ones_and_zeros(n_q, n_k=None):
     """Your triangle is right, but it contains the numbers 1 and 0 instead of True and False. To NumPy they differ: `~`
-    turns True into False, but 1 into a number such as -2, and it cannot be used with floats. What turns numbers into booleans,
-    or which argument sets the type of a new array?"""
+    turns True into False, but the number 1 into -2, and floats raise an error. What turns numbers into booleans, or
+    which argument sets the type of a new array?"""
     n_k = n_q if n_k is None else n_k
     return np.tri(n_q, n_k, n_k - n_q)
 
@@ -284,8 +284,8 @@ def a_row_for_every_position(lengths, n_k):
 @wrong
 def numbers_for_booleans(lengths, n_k):
     """The places are right, but your mask contains the numbers 1 and 0 instead of True and False. To NumPy they differ:
-    `~` turns True into False, but 1 into a number such as -2, and it cannot be used with floats. A comparison gives booleans
-    by itself."""
+    `~` turns True into False, but the number 1 into -2, and floats raise an error. A comparison gives booleans by
+    itself."""
     return (np.arange(n_k) < lengths[:, None, None]).astype(float)
 
 
@@ -931,8 +931,8 @@ def needs_a_mask(Q, K, V, mask=None):
 @wrong
 def hides_too_little(Q, K, V, mask=None):
     """Your replacement for forbidden scores is not far enough below the others. If a query's allowed scores are far
-    below zero too, forbidden keys get a share of the weight. Scores may be as low as -1000, so choose a number that is
-    far below all of them."""
+    below zero too, forbidden keys get a share of the weight. Scores may be as low as -1000 after the division by
+    sqrt(d_k), so what stands in for a forbidden score must then be far below that."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, scores, -100.0))
     return weights @ V, weights
@@ -941,8 +941,8 @@ def hides_too_little(Q, K, V, mask=None):
 @wrong
 def hides_at_the_lowest_score(Q, K, V, mask=None):
     """Your replacement for forbidden scores is not far enough below the others. If a query's allowed scores are far
-    below zero too, forbidden keys get a share of the weight. Scores may be as low as -1000, so choose a number that is
-    far below all of them."""
+    below zero too, forbidden keys get a share of the weight. Scores may be as low as -1000 after the division by
+    sqrt(d_k), so what stands in for a forbidden score must then be far below that."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, scores, -1000.0))
     return weights @ V, weights
@@ -1242,8 +1242,9 @@ def adds_the_same_to_every_feature(attend, X):
 
 @wrong
 def never_looks_at_the_next_row(attend, X):
-    """You find a leak only if a row depends on a row at least two places later. If a row depends on the next one, you
-    say True. Change the rows after row i: then row i itself must stay the same, and so must all rows before it."""
+    """You find a leak only if a row depends on a row at least two places later. If it depends on no later row than the
+    next one, you say True. Change the rows after row i: then row i itself must stay the same, and so must all rows
+    before it."""
     Y = np.array(attend(X.copy()))
     for i in range(len(X)):
         changed = X.copy()

@@ -293,9 +293,9 @@ def positions_across(O):
 
 @wrong
 def goes_along_the_first_axis(O):
-    """You take O apart along its first axis and put the pieces side by side. Without a batch, the pieces are heads.
-    With a batch they are sequences, and your result mixes different sequences. The heads are always the third axis from
-    the right."""
+    """You take O apart along its first axis, and join the pieces along the next axis. Without a batch, the pieces are
+    heads. With a batch they are entries of the batch, and your result mixes different sequences. The heads are always
+    the third axis from the right."""
     return np.concatenate(list(O), axis=1)
 
 
@@ -359,8 +359,8 @@ def scaled_by_d_model(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def scaled_by_all_heads_together(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """You divided the scores by sqrt(h · d_k), the width of all heads together. The dot products are taken inside one
-    head, over its d_k columns. Should you read off the width before or after the split into heads?"""
+    """In effect, you divided the scores by sqrt(h · d_k), the root of the width of all heads together. The dot products
+    are taken inside one head, over its d_k columns. How wide is one head?"""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     O, weights = masked_attention(Q / np.sqrt(h), K, V, mask)
     return merge_heads(O) @ W_O, weights
@@ -1255,8 +1255,8 @@ def everything_on_its_side(weights, query_tokens, key_tokens, ax=None):
 @wrong
 def first_query_at_the_bottom(weights, query_tokens, key_tokens, ax=None):
     """Each weight has the right labels, but your first query is at the bottom. The y axis of a plot usually counts
-    upwards, but a matrix is read from the top. `imshow` puts row 0 at the top, unless one of your lines reverses the y
-    axis, or the rows and the tokens."""
+    upwards, but a matrix is read from the top. `imshow` puts row 0 at the top by itself. `pcolormesh` and other plots
+    start at the bottom. Also, a line may reverse the y axis, or the rows and the tokens."""
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights, cmap="Blues", vmin=0, vmax=1, origin="lower")
@@ -1625,7 +1625,8 @@ def shuffles_nothing_after(attend, X, perm):
 
 @wrong
 def signs_kept(attend, X, perm):
-    """You took the largest difference with its sign. But -4 is a larger difference than 3, so drop the signs first."""
+    """You took the largest difference with its sign. But -4 is a difference of 4, which is more than 3, so drop the
+    signs first."""
     return (attend(X[perm]) - attend(X)[perm]).max()
 
 
@@ -1698,8 +1699,8 @@ def the_gap_between_the_largest_entries(attend, X, perm):
 
 @wrong
 def only_positive_differences(attend, X, perm):
-    """You look only for differences above 0. A difference of -10 is larger than one of 8, so drop the signs before you
-    compare."""
+    """You look only for differences above 0. But -10 is a difference of 10, which is more than 8, so drop the signs
+    before you compare."""
     return max(0.0, (attend(X[perm]) - attend(X)[perm]).max())
 
 

@@ -37,14 +37,14 @@ def as_many_queries_as_keys(n_q, n_k, d_k, d_v):
 @wrong
 def both_products_as_wide_as_the_values(n_q, n_k, d_k, d_v):
     """Your multiply-adds are 2 · n_q · n_k · d_v. A score is the dot product of a query with a key, and these have d_k
-    entries. Only the mixing of the values depends on d_v. Each multiply-add counts once."""
+    entries. Only the mixing of the values depends on d_v."""
     return {"multiply_adds": n_q * n_k * (d_v + d_v), "stored_scores": n_q * n_k}
 
 
 @wrong
 def both_products_as_wide_as_the_keys(n_q, n_k, d_k, d_v):
     """Your multiply-adds are 2 · n_q · n_k · d_k. Only the scores depend on d_k: the second product mixes values, and a
-    value has d_v entries. Each multiply-add counts once."""
+    value has d_v entries."""
     return {"multiply_adds": n_q * n_k * (d_k + d_k), "stored_scores": n_q * n_k}
 
 
@@ -129,8 +129,8 @@ wrong = misconceptions_of("layer_flops")
 
 @wrong
 def no_output_projection(n, d_model):
-    """Your result contains three projections, 6nd². There are four of the same size: W_Q, W_K, W_V, and W_O, which the
-    output of the merged heads goes through. Which one is missing in your sum?"""
+    """Your result contains three projections, 6nd². There are four of the same size: W_Q, W_K, W_V, and W_O, by which
+    the merged heads are multiplied. Which one is missing in your sum?"""
     return 6 * n * d_model**2 + 4 * n**2 * d_model
 
 
@@ -321,8 +321,8 @@ def separate_blocks(n, window):
 @wrong
 def numbers_for_truth(n, window):
     """Your window is right, but it contains the numbers 1 and 0 instead of True and False. NumPy treats them
-    differently: `~` turns True into False, but 1 into a number such as -2, and it cannot be used with floats. How can
-    you turn numbers into booleans?"""
+    differently: `~` turns True into False, but the number 1 into -2, and floats raise an error. How can you turn
+    numbers into booleans?"""
     i, j = np.indices((n, n))
     return np.where((i - j >= 0) & (i - j < window), 1, 0)
 
@@ -433,7 +433,7 @@ def plain_softmax_attention(Q, K, V, feature_map):
 def the_whole_table_of_weights(Q, K, V, feature_map):
     """Your numbers are right, but you use at least a large part of the memory that the table of all n_q · n_k weights
     needs. For the mixing, (A B) C = A (B C) saves memory. For the denominators, what can you add up first? Does any
-    array or list have a number for each pair of positions?"""
+    array or list have a number for each pair of positions, or for many of the pairs at once?"""
     weights = feature_map(Q) @ np.swapaxes(feature_map(K), -1, -2)
     return (weights @ V) / weights.sum(axis=-1, keepdims=True)
 
@@ -519,8 +519,7 @@ def elu_whatever_is_asked(Q, K, V, feature_map):
 @wrong
 def denominators_of_the_whole_batch(Q, K, V, feature_map):
     """Without batch axes your results are right. With them, every row is divided by the sum over the keys of all
-    sequences, so the weights of a sequence add up to less than 1. Which axes does the sum of the key features run
-    over?"""
+    sequences, so the weights of a query add up to less than 1. Which axes does the sum of the key features run over?"""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     total = phi_K.reshape(-1, phi_K.shape[-1]).sum(axis=0)
     return phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V) / (phi_Q @ total)[..., None]
@@ -643,7 +642,8 @@ wrong = misconceptions_of("chunked_attention")
 @wrong
 def the_whole_table_at_once(Q, K, V, block_size):
     """Your output is right, but you use at least a large part of the memory that the table of all n_q · n_k scores
-    needs. Then block_size saves too little. Does any array or list have a number for each pair of positions?"""
+    needs. Then block_size saves too little. Does any array or list have a number for each pair of positions, or for
+    many of the pairs at once?"""
     return attention(Q, K, V)[0]
 
 
@@ -694,18 +694,18 @@ def mean_of_the_blocks_by_size(Q, K, V, block_size):
 
 @wrong
 def last_block_filled_with_zeros(Q, K, V, block_size):
-    """Your results are those of a last block that is filled up with zeros: with keys of zeros, or with scores of 0. A
-    score of 0 takes a share of the weight, because exp(0) is 1. Either set the added scores to -inf, or let the last
-    block be smaller."""
+    """Your results are what you get if the last block is filled up with keys of zeros, or with scores of 0. A score of
+    0 takes a share of the weight, like any other score. Either set the added scores to -inf, or let the last block be
+    smaller."""
     more = [(0, 0)] * (K.ndim - 2) + [(0, -K.shape[-2] % block_size), (0, 0)]
     return attention(Q, np.pad(K, more), np.pad(V, more))[0]
 
 
 @wrong
 def last_of_several_blocks_filled_with_zeros(Q, K, V, block_size):
-    """Your results are those of a last block that is filled up with zeros: with keys of zeros, or with scores of 0. A
-    score of 0 takes a share of the weight, because exp(0) is 1. Either set the added scores to -inf, or let the last
-    block be smaller."""
+    """Your results are what you get if the last block is filled up with keys of zeros, or with scores of 0. A score of
+    0 takes a share of the weight, like any other score. Either set the added scores to -inf, or let the last block be
+    smaller."""
     return last_block_filled_with_zeros(Q, K, V, min(block_size, K.shape[-2]))
 
 
@@ -802,8 +802,9 @@ def scaled_by_the_block(Q, K, V, block_size):
 
 @wrong
 def no_maximum_at_all(Q, K, V, block_size):
-    """Your results are those of exp without a shift, or with a shift that is undone. But exp(710) is inf already, and
-    inf / inf is nan. And if all the scores are far below 0, every exp is 0. Do you take exp of a number above 0?"""
+    """Your results are what you get if exp is taken without a shift, or if the shift is undone. But exp(710) is inf
+    already, and inf / inf is nan. And if all the scores are far below 0, every exp is 0. Do you take exp of a number
+    above 0?"""
     total, mixed = 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         e = np.exp(_scores(Q, K_block))
@@ -837,8 +838,8 @@ def maximum_starts_at_zero_and_no_zero_below(Q, K, V, block_size):
 @wrong
 def sum_not_rescaled(Q, K, V, block_size):
     """When the maximum grows, your mixed values shrink, but the sum that you divide by does not. Both were made with
-    the old maximum, so both must shrink by the same factor. By which factor does your code multiply the sum? It is 1 if
-    the old maximum has already been replaced."""
+    the old maximum, so both must shrink by the same factor. By which factor does your code multiply the sum, if it does
+    so at all?"""
     top, total, mixed = -np.inf, 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -851,8 +852,8 @@ def sum_not_rescaled(Q, K, V, block_size):
 @wrong
 def values_not_rescaled(Q, K, V, block_size):
     """When the maximum grows, the sum that you divide by shrinks, but your mixed values do not. Both were made with the
-    old maximum, so both must shrink by the same factor. By which factor does your code multiply the mixed values? It is
-    1 if the old maximum has already been replaced."""
+    old maximum, so both must shrink by the same factor. By which factor does your code multiply the mixed values, if it
+    does so at all?"""
     top, total, mixed = -np.inf, 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -1186,9 +1187,9 @@ def subtracts_the_mean(q, k, v, cache_K, cache_V):
 
 @wrong
 def exp_with_no_shift(q, k, v, cache_K, cache_V):
-    """Your results are those of exp without a shift, or with a shift that is undone. From 710 on the result is inf, and
-    inf / inf is nan. Take exp only of differences to the largest score, which changes no weight. The given `softmax`
-    does this."""
+    """Your results are what you get if exp is taken without a shift, or if the shift is undone. The exp of a score
+    above about 709 is inf, and inf / inf is nan. Subtract the largest score before exp. This changes no weight. The
+    given `softmax` does this."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     e = np.exp(K @ q / np.sqrt(len(q)))
     return e / e.sum() @ V, K, V
@@ -1247,9 +1248,9 @@ def the_newest_is_hidden(q, k, v, cache_K, cache_V):
 
 @wrong
 def sums_without_a_shift(q, k, v, cache_K, cache_V):
-    """Your results are those of exp without a shift, or with a shift that is undone. From 710 on the result is inf, and
-    inf / inf is nan. Take exp only of differences to the largest score, which changes no weight. The given `softmax`
-    does this."""
+    """Your results are what you get if exp is taken without a shift, or if the shift is undone. The exp of a score
+    above about 709 is inf, and inf / inf is nan. Subtract the largest score before exp. This changes no weight. The
+    given `softmax` does this."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     e = np.exp(K @ q / np.sqrt(len(q)))
     return e @ V / e.sum(), K, V

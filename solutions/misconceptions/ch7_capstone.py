@@ -856,10 +856,10 @@ def scores_too_close(n, d_model):
 
 @wrong
 def scores_too_close_if_long(n, d_model):
-    """Your weights are sharp enough for some sizes, but not for others. There, the score of the right position is too
-    close to the others. Scores shrink if d_k grows with n or d_model, because `multi_head_attention` divides them by
-    its root. Keys may also become more alike. And the more positions there are, the more of them take a share. How far
-    must the right score be above the others for any n?"""
+    """For some sizes your weights are sharp enough, but for other sizes the score of the right position is too close to
+    another score. There are three possible causes: two positions may have nearly the same key, many positions may each
+    take a small share, and scores shrink if d_k grows, because `multi_head_attention` divides them by the root of d_k.
+    How far must the right score be above every other one, for any n?"""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     return {"W_Q": 50 * position @ np.eye(n, k=-1), "W_K": position, "W_V": token, "W_O": token.T}

@@ -674,8 +674,8 @@ def no_residual_at_all(X, weights, h):
 
 @wrong
 def mlp_beside_the_attention(X, weights, h):
-    """You pass the mlp the norm of the original X, from before the attention. The steps run in sequence: when the mlp
-    reads X, what should already have been added to it?"""
+    """The mlp gets the normed rows of the original X, from before the attention. The steps run one after the other.
+    What should have been added to X before the second norm?"""
     attended = block(X, {**weights, "mlp": {name: 0 * W for name, W in weights["mlp"].items()}}, h)
     mlp = weights["mlp"]
     hidden = np.maximum(layer_norm(X, **weights["norm_2"]) @ mlp["W_1"] + mlp["b_1"], 0)
@@ -706,8 +706,8 @@ def added_to_the_normed_rows(X, weights, h):
 
 @wrong
 def mlp_added_to_the_normed_rows(X, weights, h):
-    """You add the mlp's result to the normed rows. Add it to the rows as they are after the attention. Only the mlp
-    reads the rows of the second norm."""
+    """You add the mlp's result to the normed rows. Add it to the rows as they are after the attention. The result of
+    the second norm is only for the mlp to read."""
     silent, mlp = {**weights, "mlp": {name: 0 * W for name, W in weights["mlp"].items()}}, weights["mlp"]
     Y = layer_norm(transformer_block(X, silent, h), **weights["norm_2"])
     return Y + np.maximum(Y @ mlp["W_1"] + mlp["b_1"], 0) @ mlp["W_2"] + mlp["b_2"]
@@ -1528,9 +1528,9 @@ def overflow_when_cold(logits, temperature, rng):
 
 @wrong
 def power_after_the_softmax(logits, temperature, rng):
-    """With large logits and a high temperature, your draws are wrong. Do you use the temperature only after the
+    """With logits far apart and a high temperature, your draws are wrong. Do you use the temperature only after the
     softmax, for example as a power of the probabilities? A probability that is too small for a float has then become 0,
-    and stays 0. Divide the logits by the temperature itself, before the softmax."""
+    and stays 0. Divide the logits by the temperature before the softmax."""
     if temperature == 0:
         return int(np.argmax(logits))
     p = softmax(logits) ** (1 / temperature)
@@ -1664,23 +1664,25 @@ def the_rounded_logit_when_cold(logits, temperature, rng):
 
 @wrong
 def a_small_temperature_for_zero(logits, temperature, rng):
-    """At temperature 0 you still draw, at a small temperature. If two logits nearly agree, both tokens are drawn.
-    Temperature 0 means the limit: always take the token with the largest logit, even if it is only a little larger."""
+    """Instead of temperature 0, you use a small temperature, and still draw. If two logits nearly agree, both tokens
+    are drawn. Temperature 0 means the limit: always take the token with the largest logit, even if it is only a little
+    larger. Use every other temperature as it is."""
     return int(rng.choice(len(logits), p=softmax(logits / max(temperature, 1e-3))))
 
 
 @wrong
 def noise_of_a_bell(logits, temperature, rng):
-    """With few tokens, your shares are about right. With many, you draw the likeliest one far too often. Do you leave
-    out unlikely tokens, or take the largest sum of a logit and noise that does not have a Gumbel distribution? Every
-    token can come, with its probability from the softmax."""
+    """With two or three tokens, your shares may be about right. With many, you draw the likeliest one far too often. Do
+    you leave out unlikely tokens? Or do you take the largest sum of a logit and noise that does not have a Gumbel
+    distribution, for example because its sign is wrong? Every token can come, with its probability from the softmax."""
     return int(np.argmax(logits + temperature * rng.normal(size=len(logits))))
 
 
 @wrong
 def noise_of_a_die(logits, temperature, rng):
-    """Your draws give the likeliest tokens far too large a share. Do you leave out unlikely tokens, or take the largest
-    sum of a logit and noise that does not have a Gumbel distribution? Draw with the probabilities from the softmax."""
+    """Your draws give the likeliest tokens far too large a share. Do you leave out unlikely tokens? Or do you take the
+    largest sum of a logit and noise that does not have a Gumbel distribution, for example because its sign is wrong?
+    Draw with the probabilities from the softmax."""
     return int(np.argmax(logits + temperature * rng.uniform(size=len(logits))))
 
 
@@ -1725,9 +1727,9 @@ def never_the_first_token(logits, temperature, rng):
 
 @wrong
 def likely_ones_only(logits, temperature, rng):
-    """With few tokens, your shares are about right. With many, you draw the likeliest one far too often. Do you leave
-    out unlikely tokens, or take the largest sum of a logit and noise that does not have a Gumbel distribution? Every
-    token can come, with its probability from the softmax."""
+    """With two or three tokens, your shares may be about right. With many, you draw the likeliest one far too often. Do
+    you leave out unlikely tokens? Or do you take the largest sum of a logit and noise that does not have a Gumbel
+    distribution, for example because its sign is wrong? Every token can come, with its probability from the softmax."""
     if temperature == 0:
         return int(np.argmax(logits))
     chances = softmax(logits / temperature)
@@ -2086,7 +2088,7 @@ def fewer_empty_rows_not_hidden(tokens, n_new, model, temperature, rng):
 
 @wrong
 def newest_rows_only(tokens, n_new, model, temperature, rng):
-    """In a long text, your new tokens no longer depend on the first tokens. Does your cache drop the oldest keys and
+    """In a long text, your newest tokens no longer look at the first tokens. Does your cache drop the oldest keys and
     values when it reaches some size? Here, every token may look at all the earlier ones, however many there are."""
 
     def join(caches, i, pair):
@@ -2148,8 +2150,8 @@ def cache_of_what_the_block_returned(tokens, n_new, model, temperature, rng):
 
 @wrong
 def probabilities_for_logits(tokens, n_new, model, temperature, rng):
-    """Your draws are those of two softmaxes, and a second softmax makes all tokens nearly equally likely. Do you pass
-    `sample_next` probabilities? It takes a softmax itself, so pass it the logits."""
+    """Your draws come from a softmax of a softmax. The second one makes the shares of the tokens more equal. Do you
+    pass `sample_next` probabilities? It takes a softmax itself, so pass it the logits."""
     return continued(
         tokens, n_new, model, temperature, rng,
         draw=lambda logits, temperature, rng: sample_next(softmax(logits), temperature, rng),

@@ -233,6 +233,19 @@ def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=dict, seen=d
         in_float32 = scores({**values, query: values[query].astype(np.float32).astype(values[query].dtype)})
         return 0 < np.abs(right).max(initial=0.0) < 4 and np.ptp(in_float32 - right, axis=-1).max() > 2e-4
 
+    def balanced(values, rng):
+        Q, K = np.zeros_like(values[query]), values[key].copy()
+        pairs = K.shape[-2] // 2
+        if not pairs:
+            return None
+        # Products of small whole numbers are exact. Two features of each query cancel, but the keys have only one.
+        Q[..., :2] = rng.choice([1.0, 2.0, 3.0], size=(*Q.shape[:-1], 1)) * [1, -1][: Q.shape[-1]]
+        K[..., 0] = rng.choice([1.0, 2.0, 3.0], size=K.shape[:-1])
+        K[..., 1:] = 0.0
+        K[..., 1 : 2 * pairs : 2, :] = 0.0 - K[..., 0 : 2 * pairs : 2, :]
+        K[..., 2 * pairs :, :] = 0.0
+        return plain({**values, query: Q, key: K})
+
     def one_ahead(values, rng):
         found = scores(values)
         if found.shape[-1] < 2 or not found.any():
@@ -282,6 +295,12 @@ def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=dict, seen=d
         ),
         kind("lowest", "all scores near -10 000", lambda v: scores(v).max() < -9980, lowest),
         kind("products that nearly cancel", "scores in which large products nearly cancel", cancel, cancelling),
+        kind(
+            "adding up to zero",
+            "different scores that add up to 0 for each query",
+            lambda v: not scores(v).sum(axis=-1).any() and np.ptp(scores(v), axis=-1).min() > 0,
+            balanced,
+        ),
         kind(
             "rows far apart",
             "some scores above 709 and others below -745",

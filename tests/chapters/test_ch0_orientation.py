@@ -142,7 +142,7 @@ class TestPairwiseDot:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_sizes_equal(self, agrees):
-        """three rows and three rows of three entries: every product fits, but only one is right"""
+        """two arrays of shape (3, 3): several matrix products have the right shape, but only one is right"""
         agrees.pairwise_dot(*arrays_of([[1.5, 2, 0], [0, 1, 5], [3, 0, 1]], [[2, 0, 1], [1, 1, 0], [0, -4, 3]]))
 
     @check(points=0.25, visible=True, after="test_small_example")

@@ -270,7 +270,7 @@ class TestHardLookup:
 
     @check(points=0.25, after="test_small_example")
     def test_any_sizes(self, agrees, rng):
-        """random numbers of keys, keys and values of random sizes, also of equal sizes, and scores that are all far below zero"""
+        """random numbers and sizes of keys and values, also equal sizes, and scores that are all far below zero"""
         sizes = ((5, 3, 2), (2, 4, 3), (7, 2, 4), (30, 8, 5), (4, 1, 3), (6, 3, 1), (5, 4, 3), (4, 4, 4))
         for n, d_k, d_v in (*sizes, (5, 3, 2), (7, 2, 4)):
             q, K, V = something_to_look_up(rng, n, d_k, d_v, margin=0.1)

@@ -193,16 +193,16 @@ class TestScoreVariance:
             right = d_k * np.sqrt(relative_variance(d_k, samples))
             if not low <= (found / right) ** 2 <= high:
                 look = (
-                    "Is every pair new, is every entry standard normal, does all of it come from `rng`, and do you take the "
-                    "variance of exactly these scores?"
+                    "Are all numbers drawn from `rng`, each for one entry of one vector only? Are they standard normal? Do you "
+                    "take the variance of exactly these scores?"
                 )
                 if not np.isfinite(found):
-                    look = "So an answer is NaN or infinite. Do you make a score for each of the n_samples pairs, even if they are few?"
+                    look = "An answer is NaN or infinite. Do you make a score for each of the n_samples pairs, even if they are few?"
                 if found < 1e-9 * right:
                     found = 0.0  # instead of rounding errors
-                    look = "So they are all equal. Do all your numbers come from the given `rng`, and do you return the variance unrounded?"
+                    look = "Your answers are all equal. Do all your numbers come from the given `rng`, and do you return the variance unrounded?"
                     if not drawn[-1].any():
-                        look = "They are all 0. Does every pair have a score of its own?"
+                        look = "Your answers are all 0. Does every pair have a score of its own?"
                 raise CheckFailed(
                     f"For d_k = {d_k} and {samples} samples, the answers from {count} generators have a standard deviation "
                     f"of {found:.3g}; with {samples} independent pairs of normal draws it would be about {right:.3g}. {look}"

@@ -106,6 +106,9 @@ LEAKS_IN_A_LONG_SEQUENCE = [
 ]
 A_FAINT_LEAK = running_sum_and("Y[:-1] += 0.005 * X[1:]")
 
+# In a long sequence, the mean of all changes is below 0.00001.
+A_FAINT_LEAK_INTO_ONE_ENTRY = attend("Y = X.copy()", "Y[-2:-1, :1] += 1e-3 * X[-1:, :1]", "return Y")
+
 # However far a row is moved, this leak stays faint.
 A_BOUNDED_LEAK = attend("Y = X.copy()", "Y[:-1] += 1e-3 * np.tanh(X[1:])", "return Y")
 
@@ -647,7 +650,7 @@ class TestIsCausal:
         judge_all(student, X, (THE_ONE_BEFORE, True), (THIRD_SEES_FIFTH, False), (FIRST_SEES_THE_REST, False))
         judge_all(student, X, (OWN_ROW_AND_PLACE, True), (NEXT_ONE_TOO, False), (ALL_SEE_THE_LAST, False))
         judge_all(student, some_rows(rng, 41, 2), *((leak, False) for leak in LEAKS_IN_A_LONG_SEQUENCE))
-        judge_all(student, some_rows(rng, 80, 2), (LAST_BUT_ONE_SEES_LAST, False))
+        judge_all(student, some_rows(rng, 80, 2), (LAST_BUT_ONE_SEES_LAST, False), (A_FAINT_LEAK_INTO_ONE_ENTRY, False))
 
     @check(points=0.5, after="test_attention")
     def test_weights_shared_out_over_all(self, student, rng):

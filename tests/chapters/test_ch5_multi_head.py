@@ -521,8 +521,8 @@ def look(student, reference, weights, queries, keys, probe=LOOK):
     for piece, call in {
         "returned": kind,
         "drawn": f"what is drawn {where}",
-        "across": "the row of labels, one for each place, from the left,",
-        "down": "the column of labels, one for each place, from the top,",
+        "across": "the row of labels, from the left,",
+        "down": "the column of labels, from the top,",
         "shown": "what is drawn at each pair of labels (NaN if it is empty or near a border)",
     }.items():
         inputs = {"weights": weights, "query_tokens": queries, "key_tokens": keys}

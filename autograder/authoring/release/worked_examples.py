@@ -81,7 +81,8 @@ def _wrong(
             yield line, f"the example {text} cannot be checked: {why}."
             continue
         if not _agrees(result, ast.literal_eval(expected), expected):
-            yield line, f"{who} says that {text} is {expected}, but the reference returns {_shown(result)}."
+            shown = _short(repr(result.tolist() if isinstance(result, np.ndarray | np.generic) else result))
+            yield line, f"{who} says that {text} is {expected}, but the reference returns {shown}."
 
 
 def examples_note(documented: Iterable[tuple[str, str, Callable[..., Value]]]) -> str:
@@ -249,10 +250,6 @@ def _agrees(result: Value, expected: Value, text: str) -> bool:
     places = digits if len(digits) == right.size else [max(digits, default=0)] * right.size
     tolerance = np.array([0.501 * 10.0**-place if place else 1e-9 for place in places]).reshape(right.shape)
     return left.shape == right.shape and bool(np.all(np.abs(left - right) <= tolerance + 1e-9 * np.abs(right)))
-
-
-def _shown(value: Value) -> str:
-    return _short(repr(value.tolist() if isinstance(value, np.ndarray | np.generic) else value))
 
 
 def _short(text: str) -> str:

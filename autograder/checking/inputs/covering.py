@@ -189,13 +189,9 @@ def draw(
                 return None
             values = changed
     for path, layout in request.layouts.items():  # last, because the result of arithmetic is a contiguous array
-        values = replace_at(values, path, partial(_in_layout, layout))
+        values = replace_at(values, path, partial(in_layout, layout=layout))
     call = contract.bind(values)
     return DrawnInput(values, frozenset(c.name for c in categories if c.matches(call)))
-
-
-def _in_layout(layout: str, value: Value) -> Value:
-    return in_layout(value, layout) if isinstance(value, np.ndarray) else value
 
 
 def _draw_values(contract: Contract, request: DrawRequest, rng: np.random.Generator) -> dict[str, Value]:

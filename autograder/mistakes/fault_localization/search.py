@@ -38,6 +38,8 @@ _PROMISING, _LEADING, _PARTNERS = 24, 8, 200
 _SMALL, _PAIRED = 1.3, 400  # the highest cost of an edit in a pair within one line, and the most edits that are paired
 _VERY_SMALL, _PAIRED_ACROSS = 1.1, 150
 
+_REMOVING = frozenset({"extra", "lines"})  # the kinds of edits that only remove code
+_CLEAR = _REMOVING | {"range", "inplace"}  # the kinds whose words stay, even if removing code corrects the line too
 Places = tuple[tuple[str, int], ...]
 Survive = Callable[[Sequence[Variant]], Iterable[float]]
 Validate = Callable[[Variant], bool]
@@ -172,7 +174,9 @@ def _validated(
     failed: Counter[Places] = Counter()
 
     def is_open(variant: Variant) -> bool:
-        return variant.places not in valid and failed[variant.places] < _MAX_VALIDATIONS
+        old = valid.get(variant.places)
+        is_clearer = old is None or (variant.kind in _REMOVING and old.kind not in _CLEAR)
+        return is_clearer and failed[variant.places] < _MAX_VALIDATIONS
 
     while deadline.remaining:
         most = min((c.cost for c in valid.values()), default=float("inf")) + MARGIN
@@ -192,6 +196,8 @@ def _validated(
 def _located(valid: list[Variant]) -> Located | None:
     # If a condition around the wrong line is switched off, the line does not run.
     valid = [c for c in valid if c.kind != "branch"] or valid
+    # If the code is right without a step, then that step is the mistake, and not a line whose change hides its effect.
+    valid = [c for c in valid if c.kind in _REMOVING] or valid
     best = valid[0]
     if len(best.places) == 1 < len(best.edits):
         valid = [best]  # another line may do as well, but the message names only one

@@ -275,11 +275,13 @@ def layout_of(array: Any) -> str:
 
 
 def in_layout(array: Any, layout: str) -> Any:
-    """Return a copy of ``array`` with the memory order ``layout``.
+    """Return a copy of ``array`` with the memory order ``layout``. A value that is not an array is returned as it is.
 
     "F" is Fortran's order, as in a transpose. "R" has negative strides, as after ``[::-1]``. "v" reverses the axes and leaves gaps
     between the elements, as in a transposed slice with a step.
     """
+    if not isinstance(array, np.ndarray):
+        return array
     shape, code, backwards = array.shape, array.dtype, slice(None, None, -1)
     if layout == "R":
         result = _empty(shape, code)[(backwards,) * len(shape)]

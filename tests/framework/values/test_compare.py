@@ -55,7 +55,7 @@ def test_what_is_wrong_is_said_in_a_sentence(found, kind, words):
     ("found", "right", "words"),
     [
         ("True", np.bool_(1), "It is a string instead of True or False."),
-        (np.array([-1.65002, 3.0]), np.array([-1.65049, 3.0]), "At index [0], it is -1.65 instead of -1.6505."),
+        (np.array([-1.65002, 3.0]), np.array([-1.65049, 3.0]), "At index [0], it is -1.65002 instead of -1.65049."),
         (np.array([-2.22e-16, 3.0]), np.array([1.5, 3.0]), "At index [0], it is 0 instead of 1.5."),
         (np.array([1.0, 3.0]), np.array([5.55e-17, 3.0]), "At index [0], it is 1 instead of 0."),
         (np.array([-2.22e-16]), np.array([1e-5]), "At index [0], it is -2.22e-16 instead of 1e-05."),
