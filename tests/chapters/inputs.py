@@ -164,6 +164,21 @@ def around(scores, move, query, values, level, most):
     return move({**found, query: found[query] * (most / max(np.abs(scores(found)).max(), 1e-3))}, level)
 
 
+def balanced(query, key, values, rng):
+    """Return the same inputs with keys in pairs of opposite sign, so that each query's scores add up to exactly 0."""
+    Q, K = np.zeros_like(values[query]), values[key].copy()
+    pairs = K.shape[-2] // 2
+    if not pairs:
+        return None
+    # Products of small whole numbers are exact. Two features of each query cancel, but the keys have only one.
+    Q[..., :2] = rng.choice([1.0, 2.0, 3.0], size=(*Q.shape[:-1], 1)) * [1, -1][: Q.shape[-1]]
+    K[..., 0] = rng.choice([1.0, 2.0, 3.0], size=K.shape[:-1])
+    K[..., 1:] = 0.0
+    K[..., 1 : 2 * pairs : 2, :] = 0.0 - K[..., 0 : 2 * pairs : 2, :]
+    K[..., 2 * pairs :, :] = 0.0
+    return {**values, query: Q, key: K}
+
+
 def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=dict, seen=dict, back=dict):
     """Return the input categories that depend on the scores.
 
@@ -233,19 +248,6 @@ def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=dict, seen=d
         in_float32 = scores({**values, query: values[query].astype(np.float32).astype(values[query].dtype)})
         return 0 < np.abs(right).max(initial=0.0) < 4 and np.ptp(in_float32 - right, axis=-1).max() > 2e-4
 
-    def balanced(values, rng):
-        Q, K = np.zeros_like(values[query]), values[key].copy()
-        pairs = K.shape[-2] // 2
-        if not pairs:
-            return None
-        # Products of small whole numbers are exact. Two features of each query cancel, but the keys have only one.
-        Q[..., :2] = rng.choice([1.0, 2.0, 3.0], size=(*Q.shape[:-1], 1)) * [1, -1][: Q.shape[-1]]
-        K[..., 0] = rng.choice([1.0, 2.0, 3.0], size=K.shape[:-1])
-        K[..., 1:] = 0.0
-        K[..., 1 : 2 * pairs : 2, :] = 0.0 - K[..., 0 : 2 * pairs : 2, :]
-        K[..., 2 * pairs :, :] = 0.0
-        return plain({**values, query: Q, key: K})
-
     def one_ahead(values, rng):
         found = scores(values)
         if found.shape[-1] < 2 or not found.any():
@@ -265,6 +267,10 @@ def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=dict, seen=d
             rest = rest_of_first_row({**values, query: values[query] * factor})
             few, many = (factor, many) if rest > 0.0008 else (few, factor)
         return {**values, query: values[query] * few}
+
+    def adding_up_to_zero(values, rng):
+        found = balanced(query, key, values, rng)
+        return found and plain(found)
 
     found = [
         kind(
@@ -299,7 +305,7 @@ def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=dict, seen=d
             "adding up to zero",
             "different scores that add up to 0 for each query",
             lambda v: not scores(v).sum(axis=-1).any() and np.ptp(scores(v), axis=-1).min() > 0,
-            balanced,
+            adding_up_to_zero,
         ),
         kind(
             "rows far apart",

@@ -631,9 +631,7 @@ def assert_tokens_drawn(draws, shares, call, example=""):
         there = shares[np.flatnonzero(impossible)[0]]
         only = np.ptp(there[there > 0]) == 0  # as at temperature 0
         why = "Only the largest logit has a chance there." if only else "Its logit is too far below the largest one."
-        raise CheckFailed(
-            f"{call} gave {token:g}, a token that should never be drawn. {why}", example, kind="chance"
-        )
+        raise CheckFailed(f"{call} gave {token:g}, a token that should never be drawn. {why}", example, kind="chance")
     expected, variance = shares.sum(axis=0), (shares * (1 - shares)).sum(axis=0)
     found = np.bincount(draws.astype(int), minlength=n_vocab)
     far = np.abs(found - expected) - CHANCE / 3 - np.sqrt((CHANCE / 3) ** 2 + 2 * CHANCE * variance)
@@ -664,15 +662,24 @@ def probe(sample_next, logits, temperature, rng, count):
     return np.array([float(sample_next(logits, temperature, rng)) for _ in range(count)])
 """
 
+
+def within(low, high):
+    """Return the phrase for a share within these bounds."""
+    return f"{100 * low:.0f} %" if low == high else f"{100 * low:.0f} % to {100 * high:.0f} %"
+
+
 # This probe describes in a phrase how often a token is drawn. The phrase is the same for all solutions with the same
 # shares, however they use their generator, so it can identify a misconception, even in a notebook.
-WORDS = """
+WORDS = f"""
 import numpy as np
 
+{inspect.getsource(within)}
 def word(share, low, high):
     if low <= share <= high:
-        return "as expected"
-    return "0 %" if share == 0 else "100 %" if share == 1 else "too low" if share < low else "too high"
+        return within(low, high)
+    if share in (0, 1):
+        return within(share, share)
+    return f"below {{100 * low:.0f}} %" if share < low else f"above {{100 * high:.0f}} %"
 """
 SHARE = (
     WORDS
@@ -681,7 +688,6 @@ def probe(sample_next, logits, temperature, rng, count, token, low, high):
     return word(np.mean([sample_next(logits, temperature, rng) == token for _ in range(count)]), low, high)
 """
 )
-AS_EXPECTED = "as expected"
 
 
 def share_of(student, logits, temperature, token, low, high, count=300):
@@ -689,7 +695,7 @@ def share_of(student, logits, temperature, token, low, high, count=300):
     logits = np.array(logits)
     found = student.probe(SHARE, "sample_next", logits, temperature, Rng(5), count, token, low, high)
     call = f"the frequency of token {token} among {count} draws of sample_next(logits, {temperature:g}, rng)"
-    assert_matches(found, AS_EXPECTED, call=call, logits=logits)
+    assert_matches(found, within(low, high), call=call, logits=logits)
 
 
 AGAIN = """
@@ -1117,7 +1123,8 @@ class TestGenerate:
             n_new = len(ending)
             asked = np.array([0]), n_new, model, temperature, Rng(5), count, ending, low, high
             call = f"the frequency of {ending} after [0] among {count} texts of generate(np.array([0]), {n_new}, model, {temperature:g}, rng)"
-            assert_matches(student.probe(SHARE_OF_TEXTS, "generate", *asked), AS_EXPECTED, call=call, model=model)
+            found = student.probe(SHARE_OF_TEXTS, "generate", *asked)
+            assert_matches(found, within(low, high), call=call, model=model)
 
     @check(points=0.25, visible=True, after="test_temperature")
     def test_same_again(self, student):
