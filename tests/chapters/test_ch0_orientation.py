@@ -158,6 +158,9 @@ class TestPairwiseDot:
     def test_any_sizes(self, agrees, X, Y):
         """random numbers of rows, and of entries in a row"""
         agrees.pairwise_dot(X, Y)
+        # Next to a product above 1e11, ordinary products still count, and so do products of a few millionths alone.
+        agrees.pairwise_dot(*arrays_of([[4e5, 2e5], [1, 2]], [[3e5, -1e5], [2, 1], [-1, 3]]))
+        agrees.pairwise_dot(*arrays_of([[3e-3, -1e-3], [2e-3, 4e-3]], [[2e-3, 1e-3], [-4e-3, 3e-3], [3e-3, 3e-3]]))
 
     test_every_kind = all_categories(points=0.25, after="test_small_example")
 

@@ -114,6 +114,7 @@ class TestWeightedAverage:
         agrees.weighted_average(weights, X)
         # A weight that is almost 1, and weights that are almost equal, with rows so large that the rest counts.
         agrees.weighted_average(*arrays_of([5e-6, 0.999995], [[9e5, -8e5], [1, 2]]))
+        agrees.weighted_average(*arrays_of([3e-10, 1 - 3e-10], [[9e5, -8e5], [0.5, 1]]))
         agrees.weighted_average(*arrays_of([0.500002, 0.499998], [[9e5, 5e5], [-9e5, -5e5]]))
 
     test_every_kind = all_categories(points=0.25, after="test_small_example")
@@ -278,6 +279,8 @@ class TestHardLookup:
         for level in (100, 1e5):  # scores near -10 000 and near -10 000 000 000
             q, K, V = something_to_look_up(rng, 5, 3, 2, margin=0.1)
             agrees.hard_lookup(np.append(q, level), np.column_stack([K, np.full(5, -level)]), V)
+        q, K, V = something_to_look_up(rng, 5, 3, 2, margin=0.1)
+        agrees.hard_lookup(1e-4 * q, 1e-4 * K, V)
 
     test_every_kind = all_categories(points=0.25, after="test_small_example")
 

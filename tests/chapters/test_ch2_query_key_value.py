@@ -171,6 +171,8 @@ class TestAttentionScores:
             scores = Q @ np.swapaxes(K, -1, -2)
             agrees.attention_scores(Q * largest / scores.flat[np.abs(scores).argmax()], K)
         agrees.attention_scores(*rng.uniform(1e-3, 3e-3, size=(2, 3, 2)))  # scores of a few millionths
+        # Next to a score above 1e11, ordinary scores still count. Whole numbers have no rounding errors.
+        agrees.attention_scores(*arrays_of([[4e5, 2e5], [1, 2]], [[3e5, -1e5], [2, 1], [-1, 3]]))
 
     test_every_kind = all_categories(points=0.25, after="test_small_example")
 

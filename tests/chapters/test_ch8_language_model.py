@@ -851,7 +851,7 @@ class TestSampleNext:
             40.0,
             1000.0,
         ):  # logits as far apart as the temperature
-            draws_of(student, one_likely(300, int(rng.integers(300)), temperature, 1), temperature, rng, 100)
+            draws_of(student, one_likely(300, int(rng.integers(256, 300)), temperature, 1), temperature, rng, 100)
         draws_of(student, np.array([-0.9, 0.9]) * rng.uniform(0.9, 1.1), 2.0, rng)  # not rounded to whole numbers
         draws_of(student, rng.uniform(-9, 9) + 1e-6 * rng.permutation(60), 0.0, rng)  # almost equal logits, float 0
         draws_of(student, np.append(0.0, -1.0 - rng.permutation(8)), 0.0, rng)  # the largest logit is exactly 0
@@ -860,7 +860,7 @@ class TestSampleNext:
         assert_matches(found, np.array([1.0, 0.0]), call=CHANGED_CALLS)
         # Enough draws to detect a temperature that is off by a tenth, and a token that is never drawn.
         temperature = float(rng.uniform(0.5, 3))
-        likely, rare = (one_likely(330, int(rng.integers(330)), temperature, odds) for odds in (2, 7))
+        likely, rare = (one_likely(330, int(rng.integers(256, 330)), temperature, odds) for odds in (2, 7))
         for logits, test in (
             (likely, off_by_a_tenth(likely, temperature)),
             (np.full(60, rng.uniform(-9, 9)), ONE_MISSING),
@@ -1182,7 +1182,7 @@ class TestGenerate:
         assert_matches(found, greedy(tokens, 8, model).astype(float), call=call, tokens=tokens, model=model)
         # Enough draws to detect a temperature that is off by a tenth, or that is used only in some of the steps.
         temperature = float(rng.uniform(1.5, 3))
-        likely = one_likely(330, int(rng.integers(330)), temperature)
+        likely = one_likely(330, int(rng.integers(256, 330)), temperature)
         # The gain is 0, so the logits are the same after every text.
         model = {"embedding": np.stack([likely, np.arange(330.0)], axis=1), "blocks": [], "h": 1}
         model["norm"] = {"gain": np.zeros(2), "bias": np.array([1.0, 0.0])}
