@@ -18,6 +18,10 @@ def arrays_of(*numbers):
     return [np.array(these, dtype=np.float64) for these in numbers]
 
 
+# Numbers of very different size in each row. The small ones still count.
+FAR_APART = np.array([[8e5, 0.3, 3e-5, 2.0], [9e5, -0.4, -4e-5, 1.0]])
+
+
 def other_first(X):
     """Return a copy of the array with a different first entry, so that a result cached by shape and last entry is wrong."""
     found = X.copy()

@@ -1,7 +1,7 @@
 """The checks of chapter 1: attention is a weighted average."""
 
 import numpy as np
-from inputs import ONE_QUERY, Contract, array, arrays_of, rules_of_one_query, scores_of, settled, weights
+from inputs import FAR_APART, ONE_QUERY, Contract, array, arrays_of, rules_of_one_query, scores_of, settled, weights
 
 from autograder.checking import (
     InputCategory,
@@ -116,6 +116,7 @@ class TestWeightedAverage:
         agrees.weighted_average(*arrays_of([5e-6, 0.999995], [[9e5, -8e5], [1, 2]]))
         agrees.weighted_average(*arrays_of([3e-10, 1 - 3e-10], [[9e5, -8e5], [0.5, 1]]))
         agrees.weighted_average(*arrays_of([0.500002, 0.499998], [[9e5, 5e5], [-9e5, -5e5]]))
+        agrees.weighted_average(np.array([0.25, 0.75]), FAR_APART)
 
     test_every_kind = all_categories(points=0.25, after="test_small_example")
 
@@ -281,6 +282,7 @@ class TestHardLookup:
             agrees.hard_lookup(np.append(q, level), np.column_stack([K, np.full(5, -level)]), V)
         q, K, V = something_to_look_up(rng, 5, 3, 2, margin=0.1)
         agrees.hard_lookup(1e-4 * q, 1e-4 * K, V)
+        agrees.hard_lookup(*arrays_of([1], [[1], [2]]), FAR_APART)
 
     test_every_kind = all_categories(points=0.25, after="test_small_example")
 
@@ -366,6 +368,7 @@ class TestSoftmax:
         agrees.softmax(np.array([1e300, 2.0, -3.0]))
         agrees.softmax(np.array([708.9, 709.0, 708.8]))  # exp does not overflow, but the sum does
         agrees.softmax(np.array([1000.0, 1000.009]))
+        agrees.softmax(np.array([0.0, 8e-5, -9e-5]))
         agrees.softmax(np.append(0.0, np.full(329, -100.0)))
 
     @check(points=0.25, after="test_each_row")
@@ -465,6 +468,7 @@ class TestSoftLookup:
     def test_colder_still(self, agrees, rng):
         """scores close together or far apart, at low and high temperatures, and large values with a tiny weight"""
         agrees.soft_lookup(*arrays_of([1], [[16.5], [0]], [[0.5, 1], [9e5, -8e5]]))
+        agrees.soft_lookup(*arrays_of([1], [[1], [0.5]]), FAR_APART)
         for side in (8.0, -8.0):
             q, K, V = something_to_look_up(rng, 6, 3, 4)
             K += side * q / (q @ q)

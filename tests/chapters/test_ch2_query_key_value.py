@@ -2,6 +2,7 @@
 
 import numpy as np
 from inputs import (
+    FAR_APART,
     Contract,
     array,
     arrays_of,
@@ -107,6 +108,7 @@ class TestProjectQKV:
         X, other = arrays_of([[999_990, 999_990]], [[999_993, 999_990]])
         agrees.project_qkv(X, X, *tiny)
         agrees.project_qkv(X, other, *[tiny[-1]] * 3)
+        agrees.project_qkv(*arrays_of([[1, 2]], [[1, 0], [0, 3]]), *[FAR_APART] * 3)
         # The matrices have equal shapes and sums.
         agrees.project_qkv(*arrays_of([[1, 2]], [[1, 2]], [[1, 0], [0, 1]], [[0, 1], [1, 0]], [[0, 0], [1, 1]]))
 
@@ -248,6 +250,7 @@ class TestDotProductAttention:
         cases = [((), 3, 4, 5, 6), ((2,), 3, 4, 5, 6), ((), 4, 4, 4, 4), ((4,), 4, 4, 4, 4), ((2, 3), 5, 4, 6, 7)]
         for batch, *sizes in (*cases, ((), 7, 30, 64, 5), ((3, 3), 3, 3, 3, 3)):
             agrees.dot_product_attention(*queries_keys_values(rng, batch, *sizes))
+        agrees.dot_product_attention(*arrays_of([[1, 0.5]], [[1, 0], [0, 1]]), FAR_APART)
 
     @check(points=0.25, after="test_small_example")
     def test_keys_in_another_order(self, student, rng):

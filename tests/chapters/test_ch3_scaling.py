@@ -1,7 +1,7 @@
 """The checks of chapter 3: why scores are divided by the square root of d_k."""
 
 import numpy as np
-from inputs import Contract, array, arrays_of, attention_contract, function, rules_of_one_query, weights
+from inputs import FAR_APART, Contract, array, arrays_of, attention_contract, function, rules_of_one_query, weights
 
 from autograder.checking import (
     Average,
@@ -335,6 +335,7 @@ class TestScaledDotProductAttention:
         K[..., 0] = 1.0  # equal in all keys, so Q's first entry moves all scores of a query equally
         Q[..., 0] = np.array([[9000.0, -9000.0, 2000.0, 0.0], [-3000.0, 500.0, 6000.0, -800.0]])
         agrees.scaled_dot_product_attention(Q, K, V)
+        agrees.scaled_dot_product_attention(*arrays_of([[1, 0.5]], [[1, 0], [0, 1]]), FAR_APART)
 
     test_every_kind = all_categories(points=0.25, after="test_all_sizes_different")
 
@@ -414,6 +415,7 @@ class TestAttentionEntropy:
     def test_tiny_weights(self, agrees):
         """weights too small to matter, and weights that matter because there are hundreds of them"""
         agrees.attention_entropy(np.array([[1.0, 1e-300, 0.0, 1e-290], [0.5, 0.5, 1e-200, 1e-20]]))
+        agrees.attention_entropy(np.array([1 - 3e-7, 3e-7]))  # about 0.000005
         for tiny in (1e-7, 1e-8):
             agrees.attention_entropy(np.array([[1 - 299 * tiny] + [tiny] * 299]))
         # Nearly equal weights, but 330 of them differ enough from equal weights.
@@ -459,6 +461,7 @@ class TestSoftmaxJacobian:
         """random weights, some of them 0"""
         agrees.softmax_jacobian(p)
         agrees.softmax_jacobian(np.array([0.0001, 0.9996, 0.0003]))
+        agrees.softmax_jacobian(np.array([3e-5, 1 - 3e-5]))
 
     @check(points=0.25, after="test_small_example")
     def test_against_measured_slopes(self, student, reference, agrees, rng):
@@ -495,6 +498,7 @@ SHARE_OF_THE_LARGEST = function("f(x)", "return float(x.ravel()[0] / np.abs(x).m
 ABOVE_ZERO = function("f(x)", "return float((x > 0) @ np.arange(1.0, len(x) + 1))")
 STEEP = function("f(x)", "return 1e6 * float((x ** 3).sum())")
 NEARLY_FLAT = function("f(x)", "return 1e-3 * float(x[0] * x[1]) + 1e-4 * float(x.sum())")
+SLIGHT = function("f(x)", "return float(x @ np.array([4e-6, 3e5]))")
 
 
 @exercise(
@@ -573,6 +577,7 @@ class TestNumericalGradient:
         """functions with corners, for which both points matter"""
         for _ in range(2):
             agrees.numerical_gradient(SIZES, np.append(rng.integers(-8, 9, size=4) / 4, 0.125), eps=0.5)
+        agrees.numerical_gradient(SLIGHT, np.array([1.0, -2.0]), eps=0.5)
         agrees.numerical_gradient(LARGEST, np.array([[1.0, 0.75], [-2.0, 0.5], [0.25, 1.0]]), eps=0.5)
         # The default step does not reach the corner at 0, but twice the step does.
         agrees.numerical_gradient(SIZES, np.array([1.5e-5, -1.5e-5, 0.25, -0.25, 0.125]))

@@ -1,7 +1,7 @@
 """The checks of chapter 4: who may look where."""
 
 import numpy as np
-from inputs import Contract, array, arrays_of, attend, attention_contract, never_empty, room_above
+from inputs import FAR_APART, Contract, array, arrays_of, attend, attention_contract, never_empty, room_above
 
 from autograder.checking import (
     CheckFailed,
@@ -413,6 +413,8 @@ class TestMaskedSoftmax:
         # The smallest scores in an allowed row, and scores beyond exp in an empty row.
         mask = np.array([[True, True], [False, False]])
         agrees.masked_softmax(np.array([[-1000.0, -1000.0], [900.0, 800.0]]), mask)
+        agrees.masked_softmax(np.array([0.0, 12.2, 5.0]), np.array([True, True, False]))  # a weight of 0.000005
+        agrees.masked_softmax(np.array([0.0, 8e-5, -9e-5, 1.0]), np.array([True, True, True, False]))
 
     test_every_kind = all_categories(
         points=0.5, after=("test_nothing_allowed", "test_large_scores", "test_a_mask_that_stretches")
@@ -492,6 +494,7 @@ class TestMaskedAttention:
             some = (*lead, n_q, n_k), (*lead[:-1], 1, n_q, n_k), (lead[-1], n_q, n_k), (lead[-1], 1, n_k)
             for shape in ((n_q, n_k), (n_k,), (*lead, 1, n_k), *some):
                 agrees.masked_attention(Q, K, V, never_empty(rng.random(shape) < 0.6))
+        agrees.masked_attention(*arrays_of([[1, 0.5]], [[1, 0], [0, 1]]), FAR_APART, np.array([[True, True]]))
         # More queries than a block of 128, with one mask for all of them.
         Q, K, V = (rng.uniform(-1, 1, size=(n, 2)).round(2) for n in (150, 3, 3))
         agrees.masked_attention(Q, K, V, np.array([[True, False, True]]))

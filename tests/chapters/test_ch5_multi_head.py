@@ -6,6 +6,7 @@ import heatmap
 import matplotlib as mpl
 import numpy as np
 from inputs import (
+    FAR_APART,
     Contract,
     array,
     arrays_of,
@@ -84,6 +85,7 @@ class TestSplitHeads:
             for h in (3, 1, 9):
                 agrees.split_heads(X, h)
         agrees.split_heads(other_first(X), 9)
+        agrees.split_heads(FAR_APART, 2)
 
     @check(points=0.5, after="test_batch_axes")
     @given(linked({"heads": "... h n d"}, batch=(0, 2)), examples=5)
@@ -151,6 +153,7 @@ class TestMergeHeads:
         heads = rng.normal(size=(2, 3, 4)).round(2)
         agrees.merge_heads(heads)
         agrees.merge_heads(other_first(heads))
+        agrees.merge_heads(FAR_APART[..., None])
         found = student.measure(IN_ANOTHER_ORDER, "merge_heads", heads)
         assert_matches(
             found, reference.merge_heads(heads), call="merge_heads(O) for an O in another order in memory", O=heads
@@ -341,6 +344,7 @@ class TestMultiHeadAttention:
         # One weight is 5e-7, and its value is large enough to count.
         tiny_weight = arrays_of([[1, 0]], [[1, 0], [0, 900]], [[1], [0]], [[14.5], [0]], [[1], [1000]], [[1, -1]])
         agrees.multi_head_attention(*tiny_weight, 1)
+        agrees.multi_head_attention(*arrays_of([[1, 0.5]], [[1, 0], [0, 1]]), *[np.eye(2)] * 3, FAR_APART, 1)
 
     @check(points=0.75, after=("test_a_mask_for_each_head", "test_a_batch"))
     def test_masks_of_many_shapes(self, agrees, rng):
@@ -416,6 +420,7 @@ class TestHeadContributions:
             heads, W_O = rng.normal(size=(h, n_q, d_v)).round(2), rng.normal(size=(h * d_v, d_model)).round(2)
             agrees.head_contributions(heads, W_O)
         agrees.head_contributions(other_first(heads), W_O)
+        agrees.head_contributions(*arrays_of([[[1], [2]], [[3], [1]]]), FAR_APART)
         agrees.head_contributions(*arrays_of([[[1, -1], [2, -2]], [[2, 3], [0, 0.5]]], W_O[:4]))  # head 0 adds up to 0
         # Large products that nearly cancel within each head.
         heads, W_O = rng.uniform(-1, 1, size=(4, 3, 2)).round(2), rng.uniform(-1, 1, size=(8, 5)).round(2)

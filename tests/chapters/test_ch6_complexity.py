@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 from inputs import (
+    FAR_APART,
     ONE_QUERY,
     Contract,
     array,
@@ -386,6 +387,7 @@ class TestLinearAttention:
         for feature_map, low in ((ITSELF, 0.2), (STEPS, -2), (FAINT, -2)):
             Q, K, V = (rng.uniform(low, 2, size=shape).round(2) for shape in ((3, 4), (5, 4), (5, 2)))
             mapped(agrees, Q, K, V, feature_map, shown=True)
+        mapped(agrees, *arrays_of([[1, 0]], [[0, 1], [2, 0]]), FAR_APART, EXP)
         for batch in ((), (2,)):  # the only weight is 1
             mapped(agrees, *arrays(64, 1, 1, 2, 3, batch), EXP)
         X = rng.normal(size=(2, 3, 4)).round(2)
@@ -548,6 +550,7 @@ class TestChunkedAttention:
             Q, K, V = arrays(int(rng.integers(1 << 30)), 3, 5, 2, 1, batch)
             agrees.chunked_attention(Q, K, V, block_size)
         agrees.chunked_attention(other_first(Q), K, V, block_size)
+        agrees.chunked_attention(*arrays_of([[1, 0.5]], [[1, 0], [0, 1]]), FAR_APART, 1)
         # All other scores are 31 below the first, but their values are so large that together they count.
         K, V = np.append(31.0, np.zeros(299))[:, None], np.append(0.0, np.full(299, 9e5))[:, None]
         agrees.chunked_attention(np.ones((1, 1)), K, V, 50)
@@ -698,6 +701,7 @@ class TestDecodeStep:
             agrees.decode_step(*(inputs | {"v": inputs["cache_V"][place].copy()}).values())
         for d in (1, 4):  # a first step with keys as wide as values
             agrees.decode_step(*step_inputs(int(rng.integers(1 << 30)), 0, d, d).values())
+        agrees.decode_step(*arrays_of([1, 0], [1, 1]), FAR_APART[0], np.array([[0.0, 1.0]]), FAR_APART[1:])
         # One weight is 2.5e-7, and its value is large enough to count.
         agrees.decode_step(*arrays_of([20.5, 0], [1, 1], [2], [[1, 0], [0, 2]], [[1], [900_000]]))
 

@@ -222,7 +222,11 @@ class TestDecoderAttention:
         """random sizes and lengths"""
         rng = np.random.default_rng(seed)
         target, memory, weights = some_case(rng, B, n_q, n_k, d_model, h, d_k, d_v)
-        agrees.decoder_attention(target, memory, weights, h, rng.integers(1, n_k + 1, size=B))
+        lengths = rng.integers(1, n_k + 1, size=B)
+        agrees.decoder_attention(target, memory, weights, h, lengths)
+        W_O = weights["cross"]["W_O"] * np.append(9e5, np.ones(d_model - 1))
+        weights = {**weights, "cross": {**weights["cross"], "W_O": W_O}}
+        agrees.decoder_attention(target, memory, weights, h, lengths)
 
     @check(points=0.5, after="test_nothing_padded")
     @given(t=ONE_TO_3, more=ONE_TO_3, seed=SEEDS, examples=3)

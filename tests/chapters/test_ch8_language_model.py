@@ -106,6 +106,7 @@ class TestLayerNorm:
         agrees.layer_norm(numbers(rng, 3, 3, 3), *numbers(rng, 2, 3))  # means along a wrong axis fit, too
         for rows in (X, other_first(X)):
             agrees.layer_norm(rows, row, row, eps)
+        agrees.layer_norm(*arrays_of([1, 2, 4], [8e5, 3e-5, 1], [9e5, -4e-5, 2]))
         lonely = np.append(1000.0, np.zeros(329))  # becomes a number near 18
         agrees.layer_norm(lonely, *numbers(rng, 2, 330), eps)
         # A single row of equal numbers becomes the bias.
@@ -198,6 +199,7 @@ class TestRotatePositions:
         agrees.rotate_positions(X, start + np.array([0, 2, 1, 3]), base)
         agrees.rotate_positions(numbers(np.random.default_rng(seed), 2, 24), np.array([100_000, -90_000]), 1e6)
         agrees.rotate_positions(numbers(np.random.default_rng(seed), 1, 98), np.array([3]))  # 49 * (2 / 98) is below 1
+        agrees.rotate_positions(np.array([[900, -800, 5e-4, 4e-4]]), np.array([3]))
 
     test_every_kind = all_categories(points=1.5, after="test_several_rows")
 
