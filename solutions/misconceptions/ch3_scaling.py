@@ -102,6 +102,15 @@ def one_key_for_all(d_k, n_samples, rng):
 
 
 @wrong
+def keys_are_the_queries_in_another_order(d_k, n_samples, rng):
+    """Your answers scatter more than they should, as if every vector were used twice: once as a query and once as a key,
+    for example after shuffling. Then a query may meet itself, and a score is far too large. Are all the keys drawn
+    separately from the queries?"""
+    q = rng.standard_normal((n_samples, d_k))
+    return (q * rng.permutation(q)).sum(axis=-1).var()
+
+
+@wrong
 def one_number_for_each_key(d_k, n_samples, rng):
     """The average of your answers is d_k, but they vary more than they should, as if each key were one random number,
     used for all of its entries. Then all keys are on the same line. What shape should all the keys together have?"""
