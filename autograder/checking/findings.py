@@ -100,7 +100,7 @@ def named(reason: str, call: str) -> str:
     """Return ``reason``, with the call in place of "It" or "The function" at its start."""
     if not call:
         return reason
-    for start in ("It is ", "It has ", "The function returned ", "It prints ", "It should raise "):
+    for start in ("It is ", "It has ", "It gave ", "The function returned ", "It prints ", "It should raise "):
         if reason.startswith(start):
             if call.startswith(("a ", "the ", "what ", "whether ", "how ")):  # a description of the call
                 call = call[0].upper() + call[1:]

@@ -229,13 +229,13 @@ def _drawn(actual: Value, *, low: Value, high: Value, mean: Value, summary: str)
         return Finding("Every draw should be a whole number.", "type")
     outside = draws[(draws < 0) | (draws >= len(low))]
     if outside.size:
-        return Finding(f"It drew {outside[0]:g}, but only the numbers 0 to {len(low) - 1} can be drawn.", "values")
+        return Finding(f"It gave {outside[0]:g}, but only the numbers 0 to {len(low) - 1} can be drawn.", "values")
     counts = np.bincount(draws.astype(int).ravel(), minlength=len(low))
     off = np.maximum(np.subtract(low, counts), np.subtract(counts, high))
     worst = int(off.argmax())
     if off[worst] <= 0:
         return None
-    often = f"{counts[worst]} of {draws.size} draws gave {worst}"
+    often = f"It gave {worst} in {counts[worst]} of {draws.size} draws"
     return Finding(f"{often}, but about {mean[worst]:.0f} are expected.", "values")
 
 
