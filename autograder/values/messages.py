@@ -47,11 +47,11 @@ def listed(values: Collection[Value]) -> str:
 
 
 def paste_container(name: str, value: Value, kind: str) -> str:
-    """Return a line of Python that assigns a container to ``name``, or how a long container starts."""
-    text = source(value)
-    if len(text) <= MAX_PASTED:
-        return f"{name} = {text}"
-    return f"{name} is a {kind} of {count(len(value), 'item')} that starts with {text[:MAX_WORD]}…"
+    """Return a line of Python that assigns a container to ``name``, or describes a long container."""
+    text, size = source(value), count(len(value), "item")
+    is_nested = not set("[({").isdisjoint(text[1:MAX_WORD])  # the text would be cut off within an item
+    start = "" if is_nested else f" that starts with {text[:MAX_WORD]}…"
+    return f"{name} = {text}" if len(text) <= MAX_PASTED else f"{name} is a {kind} of {size}{start}"
 
 
 def inline_value(value: Value) -> str:

@@ -172,6 +172,7 @@ def test_long_values_are_described_and_shown_where_they_differ():
         == f"m = {{'W': np.array([[0.0, 1.0], [1.0, 0.0]]), 'blocks': (a list of 300 items that starts with {start}), 'h': 2}}"
     )
     assert paste("x", list(range(300))).startswith("x is a list of 300 items that starts with [0, 1, 2,")
+    assert paste("x", [{"W": n} for n in range(300)]) == "x is a list of 300 items"  # no item is cut off
     right = {n: [n] for n in range(100)}
     finding = matches({**right, 50: [51]}, right)
     assert describe_failure(finding, call="f(x)", with_reason=False) == "f(x)[50][0] gave  51\nit should be      50"
