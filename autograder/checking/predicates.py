@@ -235,8 +235,7 @@ def _drawn(actual: Value, *, low: Value, high: Value, mean: Value, summary: str)
     worst = int(off.argmax())
     if off[worst] <= 0:
         return None
-    often = f"It gave {worst} in {counts[worst]} of {draws.size} draws"
-    return Finding(f"{often}, but about {mean[worst]:.0f} are expected.", "values")
+    return Finding(f"It gave {worst} in {counts[worst]} of {draws.size} draws, not about {mean[worst]:.0f}.", "values")
 
 
 def _averages(actual: Value, *, low: float, high: float, mean: float, summary: str) -> Finding | None:  # noqa: ARG001

@@ -36,9 +36,9 @@ _BUILTIN = {"U": "strings", "M": "dates", "m": "time spans"}
 _ORDERS = {
     "": "",
     "F": "@ = np.asfortranarray(@)",
-    "R": "@ = np.flip(np.flip(@).copy())  # the same numbers, in reverse in memory",
+    "R": "@ = np.flip(np.flip(@).copy())  # reversed in memory",
+    "v": "@ = np.repeat(@.T, 2, axis=-1)[..., ::2].T  # not contiguous in memory",
 }
-_ORDERS["v"] = "@ = np.repeat(@.T, 2, axis=-1)[..., ::2].T  # the same numbers, not contiguous in memory"
 
 
 class ArrayFamily(NumericFamily):

@@ -397,7 +397,7 @@ def show_apart(found: Value, expected: Value, first: Index = ()) -> tuple[str, s
     """
     write = family_of(expected).excerpt(found, expected, first) or show
     # The entry at ``first`` must look different too, and not only an entry that differs within the tolerance.
-    least = _digits_apart(show, found[first], expected[first]) if first and getattr(found, "size", 0) else 4
+    least = _digits_apart(show, found[first], expected[first]) if len(first) and getattr(found, "size", 0) else 4
     return write_apart(lambda value, digits: write(value, max(digits, least)), found, expected)
 
 

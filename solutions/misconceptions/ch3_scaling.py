@@ -253,7 +253,8 @@ def mean_of_the_scores(d_k, n_samples, rng):
 @wrong
 def a_generator_of_its_own(d_k, n_samples, rng):
     """Your answer is the same for every generator, so repeating the experiment gives nothing new. Do your random
-    numbers come from another generator, which restarts at each call? Draw from `rng`."""
+    numbers come from another generator, which restarts at each call? Draw from the `rng` that you are given, and do not
+    replace it."""
     q, k = _pairs(d_k, n_samples, np.random.default_rng(0))
     return (q * k).sum(axis=-1).var()
 
@@ -961,8 +962,8 @@ def a_dot_product_for_the_outer_one(p):
 
 @wrong
 def entry_by_entry_for_the_outer_product(p):
-    """Every row gets the same n numbers subtracted: the squares p[j] * p[j]. If p is a column, p p^T is an n by n matrix
-    with p[i] * p[j] at (i, j). Note that `.T` does not change an array of shape (n,)."""
+    """You subtract the same n numbers from every row: the squares p[j] * p[j]. If p is a column, p p^T is an n by n
+    matrix with p[i] * p[j] at (i, j). Note that `.T` does not change an array of shape (n,)."""
     return np.diag(p) - p * p
 
 

@@ -882,8 +882,8 @@ def dot_twice_with_every_axis_turned(Q, K, V, mask=None):
 
 @wrong
 def the_first_mask_for_all(Q, K, V, mask=None):
-    """You use the mask of the first sequence for the whole batch. If the mask has batch axes, each sequence has its own
-    mask. A mask with the shape (n_q, n_k) is for all of them."""
+    """You use the mask of the first sequence for the whole batch. If a batch axis of the mask is longer than 1, each
+    sequence has its own mask. A mask with the shape (n_q, n_k) is for all of them."""
     mask = True if mask is None else mask.reshape(-1, *mask.shape[-2:])[0]
     weights = masked_softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1]), mask)
     return weights @ V, weights
@@ -1203,8 +1203,8 @@ def only_the_last_token_with_other_numbers(attend, X):
 
 @wrong
 def only_the_border_in_the_middle(attend, X):
-    """Only one border between past and future counts in your answer, in the middle. That misses a leak between two
-    positions of the same half. The future of each position begins right after it, so how many borders must count?"""
+    """You test only one border between past and future, the one in the middle. That misses a leak between two positions
+    of the same half. The future of each position begins right after it, so how many borders do you have to test?"""
     half = len(X) // 2
     changed = X.copy()
     changed[half:] = np.random.default_rng(1).normal(size=X[half:].shape)
@@ -1358,8 +1358,8 @@ def looks_the_wrong_way(attend, X):
 
 @wrong
 def changes_one_feature_only(attend, X):
-    """You change only one column of X. A leak may use any feature: a position may look only at another column of a
-    later row. Change whole rows, and each feature by a different amount."""
+    """You change only one column of X. A leak may use any feature, so it may come through another column alone. Change
+    whole rows, and each feature by a different amount."""
     Y = attend(X)
     for t in range(1, len(X)):
         changed = X.copy()

@@ -776,7 +776,7 @@ def blocks_that_begin_at_row_i(O, W_O):
 @wrong
 def a_block_of_the_output_rounded_up(O, W_O):
     """You gave each head a block of the output's columns. But every head affects every column of the output. The heads
-    divide the rows of W_O among them, not its columns. Which d_v rows belong to head i?"""
+    divide the rows of W_O among themselves, not its columns. Which d_v rows belong to head i?"""
     output, columns = merge_heads(O) @ W_O, np.arange(W_O.shape[1])
     return np.array([np.where(columns // -(-len(columns) // len(O)) == i, output, 0.0) for i in range(len(O))])
 
@@ -784,7 +784,7 @@ def a_block_of_the_output_rounded_up(O, W_O):
 @wrong
 def a_block_of_the_output_each(O, W_O):
     """You gave each head a block of the output's columns. But every head affects every column of the output. The heads
-    divide the rows of W_O among them, not its columns. Which d_v rows belong to head i?"""
+    divide the rows of W_O among themselves, not its columns. Which d_v rows belong to head i?"""
     output = merge_heads(O) @ W_O
     blocks = np.array_split(np.arange(output.shape[-1]), len(O))
     return np.array([np.where(np.isin(np.arange(output.shape[-1]), block), output, 0.0) for block in blocks])
@@ -900,8 +900,9 @@ def the_output_without_the_head(O, W_O):
 
 @wrong
 def running_totals(O, W_O):
-    """Your parts are running totals: part i contains heads 0 to i. Return what each head adds by itself, so that all
-    the parts add up to the output."""
+    """Your parts are running totals: part i contains heads 0 to i. Do you add up the heads, or change an array in one
+    round of a loop and use it again in the next? A slice of O is no copy. Return what each head adds by itself, so that
+    all the parts add up to the output."""
     h, _, d_v = O.shape
     return (O @ W_O.reshape(h, d_v, -1)).cumsum(axis=0)
 
@@ -1163,7 +1164,7 @@ def uniform_of_the_mean_query(weights):
 def weights_cut_off_for_good(weights):
     """Your four scores are right, but after the call the weights themselves have changed. `np.minimum` and `np.sort`
     make new arrays. But `out=weights`, `weights.sort()`, `weights -= …` and an assignment to `weights[...]` change the
-    old one."""
+    old one. A slice such as `weights[:]` is no copy, so an assignment to it changes `weights` too."""
     scores = scores_of(weights)
     weights[weights > 1 / len(weights)] = 1 / len(weights)
     return scores
@@ -1256,7 +1257,7 @@ def everything_on_its_side(weights, query_tokens, key_tokens, ax=None):
 def first_query_at_the_bottom(weights, query_tokens, key_tokens, ax=None):
     """Each weight has the right labels, but your first query is at the bottom. The y axis of a plot usually counts
     upwards, but a matrix is read from the top. `imshow` puts row 0 at the top by itself. `pcolormesh` and other plots
-    start at the bottom. Also, a line may reverse the y axis, or the rows and the tokens."""
+    start at the bottom. Or does one of your lines reverse the y axis, or the rows and the tokens?"""
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights, cmap="Blues", vmin=0, vmax=1, origin="lower")

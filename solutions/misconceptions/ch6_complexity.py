@@ -431,9 +431,10 @@ def plain_softmax_attention(Q, K, V, feature_map):
 
 @wrong
 def the_whole_table_of_weights(Q, K, V, feature_map):
-    """Your numbers are right, but you use at least a large part of the memory that the table of all n_q · n_k weights
-    needs. For the mixing, (A B) C = A (B C) saves memory. For the denominators, what can you add up first? Does any
-    array or list have a number for each pair of positions, or for many of the pairs at once?"""
+    """Your numbers are right, but you use too much memory: a large part of what the table of all n_q · n_k weights
+    needs, or more. For the mixing, (A B) C = A (B C), and the product in the brackets is small on only one side. For
+    the denominators, what can you add up first? Does any array or list have a number for each pair of positions, or for
+    many of the pairs at once?"""
     weights = feature_map(Q) @ np.swapaxes(feature_map(K), -1, -2)
     return (weights @ V) / weights.sum(axis=-1, keepdims=True)
 

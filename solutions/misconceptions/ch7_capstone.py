@@ -1027,9 +1027,10 @@ def first_query_missing(n, d_model):
 
 @wrong
 def several_keys_match(n, d_model):
-    """Some rows give another position just as much weight as the previous one, because their queries have the same
-    score with both. Compare such a query with all the keys. Is one of them 0, or does more than one key match? For
-    example, two positions share a key if a code is too short, or if the ends of a circle meet."""
+    """Some rows give another position just as much weight as the position before them, because their queries have
+    the same score with both. Compare such a query with all the keys. Is one of them 0, or does more than one key
+    match? For example, two positions share a key if a code is too short, or if a circle has fewer places than there
+    are positions."""
     angle = np.linspace(0, 2 * np.pi, n)
     back = angle - (angle[1] - angle[0])
     n_tokens = d_model - n

@@ -1917,8 +1917,8 @@ def new_queries_at_position_zero(tokens, n_new, model, temperature, rng):
 
 @wrong
 def positions_one_too_late(tokens, n_new, model, temperature, rng):
-    """Your new tokens are one position too late, which leaves a gap after the given ones. After n tokens the next token
-    has position n, because counting starts at 0."""
+    """Your new tokens are one position too late, which leaves a gap after the given ones. Counting starts at 0, so the
+    position of a token is the number of tokens before it. Is the newest token already in your text when you count?"""
 
     def place(text, new):
         return np.arange(len(new)) if len(new) == len(text) and len(text) == len(tokens) else np.array([len(text)])

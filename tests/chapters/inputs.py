@@ -279,7 +279,7 @@ def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=dict, seen=d
     found = [
         kind(
             "almost all weight on one key",
-            "a weight of 0.999 and little left for the others",
+            "one weight of about 0.999",
             lambda v: 0.0007 < rest_of_first_row(v) < 0.0009,
             almost_all_on_one,
         ),

@@ -102,7 +102,7 @@ class TestNormalizeRows:
     @check(points=0.5, after="test_small_example")
     @given(A=arrays_nd(min_dims=2, max_dims=2, max_side=5, elements=floats(0.1, 9)), examples=8)
     def test_any_number_of_rows_and_columns(self, agrees, A):
-        """random numbers of rows and columns"""
+        """random numbers of rows and columns, and rows of very small or very large numbers"""
         agrees.normalize_rows(A)
         agrees.normalize_rows(np.array([[0.0104, 0.0096], [0.0096, 0.0104]]))  # equal if rounded to three decimals
         # A running sum over all the rows loses the digits of the small one.
@@ -156,7 +156,7 @@ class TestPairwiseDot:
     @check(points=0.5, after="test_small_example")
     @given(linked({"X": "n_q d", "Y": "n_k d"}, sides=(1, 5)), examples=8)
     def test_any_sizes(self, agrees, X, Y):
-        """random numbers of rows, and of entries in a row"""
+        """random numbers of rows and of entries in a row, and very small or very large products"""
         agrees.pairwise_dot(X, Y)
         # Next to a product above 1e11, ordinary products still count, and so do products of a few millionths alone.
         agrees.pairwise_dot(*arrays_of([[4e5, 2e5], [1, 2]], [[3e5, -1e5], [2, 1], [-1, 3]]))

@@ -109,7 +109,7 @@ class TestWeightedAverage:
     @check(points=0.5, after="test_small_example")
     @given(linked({"parts": "n", "X": "n d"}, sides=(1, 6)), examples=5)
     def test_any_number_of_rows_and_columns(self, agrees, parts, X):
-        """random numbers of rows and columns"""
+        """random numbers of rows and columns, and small weights of rows with large numbers"""
         weights = (np.abs(parts) + 0.1) / (np.abs(parts) + 0.1).sum()
         agrees.weighted_average(weights, X)
         # A weight that is almost 1, and weights that are almost equal, with rows so large that the rest counts.
@@ -217,7 +217,7 @@ LOOKED_UP = {"q": array("d_k"), "K": array("n d_k"), "V": array("n d_v")}
             ),
             InputCategory.custom(
                 "scores: the best is 0",
-                "a best score of exactly 0 before negative scores",
+                "a best score of exactly 0 and only negative scores besides",
                 is_zero_ahead,
                 zero_ahead,
                 sizes={"n": 5, "d_k": 3},
@@ -272,7 +272,7 @@ class TestHardLookup:
 
     @check(points=0.25, after="test_small_example")
     def test_any_sizes(self, agrees, rng):
-        """random numbers and sizes of keys and values, also equal sizes, and scores that are all far below zero"""
+        """random numbers and sizes of keys and values, also equal sizes, and scores that are tiny or all far below zero"""
         sizes = ((5, 3, 2), (2, 4, 3), (7, 2, 4), (30, 8, 5), (4, 1, 3), (6, 3, 1), (5, 4, 3), (4, 4, 4))
         for n, d_k, d_v in (*sizes, (5, 3, 2), (7, 2, 4)):
             q, K, V = something_to_look_up(rng, n, d_k, d_v, margin=0.1)
@@ -320,7 +320,7 @@ class TestSoftmax:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_another_axis(self, agrees):
-        """with axis=0 each column adds up to 1, and with axis=1 in three axes each slice along the middle one"""
+        """with axis=0 each column adds up to 1, and with axis=1 each slice along the middle of three axes"""
         agrees.softmax(np.array([[0.0, 1.0, 2.0], [3.0, 3.0, -3.0]]), axis=0)
         y = np.array([[[0.0, 1.0], [2.0, 0.0], [-1.0, 1.0]], [[1.0, 1.5], [0.0, 0.0], [3.0, -2.0]]])
         agrees.softmax(y, axis=1)
@@ -340,7 +340,7 @@ class TestSoftmax:
     @check(points=0.5, after="test_each_row")
     @given(x=arrays_nd(max_dims=3), shift=floats(-50, 50), axis=integers(-3, 2), examples=5)
     def test_shift_invariance(self, student, reference, agrees, x, shift, axis):
-        """scores along any axis, and the same scores plus the same number (at most 50)"""
+        """along any axis, adding the same number to all scores does not change the weights"""
         axis %= x.ndim
         agrees.softmax(x, axis=axis)
         found = student.softmax(x + shift, axis=axis)
@@ -357,7 +357,7 @@ class TestSoftmax:
 
     @check(points=0.25, after=("test_large_scores", "test_another_axis"))
     def test_extreme_scores(self, agrees, rng):
-        """slices thousands apart, along any axis, and single scores near the largest float"""
+        """slices whose scores differ by thousands, along any axis, and very large single scores"""
         x = rng.normal(size=(3, 4, 5)) + 1e4 * rng.permutation(np.arange(-30, 30)).reshape(3, 4, 5) / 60
         for axis in (0, 1, 2):
             agrees.softmax(x, axis=axis)

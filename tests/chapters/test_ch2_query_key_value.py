@@ -99,7 +99,7 @@ class TestProjectQKV:
 
     @check(points=0.25, after="test_small_example")
     def test_distinct_and_equal_sizes(self, agrees, rng):
-        """sizes that all differ, and sizes that are all the same"""
+        """sizes that all differ, sizes that are all the same, and tiny or nearly equal numbers"""
         cases = [((), (3, 4, 5, 6, 7)), ((2,), (3, 4, 5, 6, 7)), ((), (4, 4, 4, 4, 4)), ((4,), (4, 4, 4, 4, 4))]
         for batch, sizes in cases:
             agrees.project_qkv(*sequences(rng, batch, *sizes))
@@ -165,7 +165,7 @@ class TestAttentionScores:
 
     @check(points=0.25, after="test_small_example")
     def test_distinct_and_equal_sizes(self, agrees, rng):
-        """sizes that all differ, sizes that are all the same, and large scores"""
+        """sizes that all differ, sizes that are all the same, and small or large scores"""
         cases = [((), 3, 4, 5), ((), 4, 4, 4), ((2,), 3, 4, 5), ((4,), 4, 4, 4), ((2, 3), 4, 5, 6), ((3, 3), 3, 3, 3)]
         for batch, n_q, n_k, d_k, largest in [*((*case, 4.0) for case in cases), ((), 5, 6, 64, 2000.0)]:
             Q = rng.normal(size=(*batch, n_q, d_k))

@@ -193,7 +193,7 @@ class TestScoreVariance:
             right = d_k * np.sqrt(relative_variance(d_k, samples))
             if not low <= (found / right) ** 2 <= high:
                 look = (
-                    "Are all numbers drawn from `rng`, each for one entry of one vector only? Are they standard normal? Do you "
+                    "Are all numbers drawn from `rng`, and each used in one pair only? Are they standard normal? Do you "
                     "take the variance of exactly these scores?"
                 )
                 if not np.isfinite(found):
@@ -413,9 +413,9 @@ class TestAttentionEntropy:
 
     @check(points=0.25, after="test_small_example")
     def test_tiny_weights(self, agrees):
-        """weights too small to matter, and weights that matter because there are hundreds of them"""
+        """tiny weights: some too small to matter, some that matter, and hundreds of them"""
         agrees.attention_entropy(np.array([[1.0, 1e-300, 0.0, 1e-290], [0.5, 0.5, 1e-200, 1e-20]]))
-        agrees.attention_entropy(np.array([1 - 3e-7, 3e-7]))  # about 0.000005
+        agrees.attention_entropy(np.array([[1 - 3e-7, 3e-7]]))  # about 0.000005
         for tiny in (1e-7, 1e-8):
             agrees.attention_entropy(np.array([[1 - 299 * tiny] + [tiny] * 299]))
         # Nearly equal weights, but 330 of them differ enough from equal weights.

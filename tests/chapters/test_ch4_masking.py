@@ -480,7 +480,7 @@ class TestMaskedAttention:
     @check(points=0.5, after="test_causal")
     @given(linked(SHAPES, batch=(0, 2), elements=floats(-1, 1)), examples=5)
     def test_any_sizes_and_mask(self, agrees, Q, K, V, keep):
-        """random sizes, batch axes and masks"""
+        """random sizes and batch axes, with one random mask for all"""
         agrees.masked_attention(Q, K, V, never_empty(keep > 0))
 
     @check(points=0.5, after="test_a_padded_batch")

@@ -139,7 +139,7 @@ class TestMergeHeads:
 
     @check(points=0.25, after="test_back_to_where_it_was")
     def test_every_size_the_same(self, agrees, student, reference, rng):
-        """equal numbers of heads, positions and columns per head, with and without a batch, in any order in memory"""
+        """equal numbers of heads, positions and columns per head, with and without a batch, and arrays in another memory order"""
         for shape in (
             (3, 3, 3),
             (3, 3, 3, 3),

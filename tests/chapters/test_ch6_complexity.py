@@ -383,7 +383,7 @@ class TestLinearAttention:
 
     @check(points=0.25, after="test_several_queries")
     def test_unusual_features(self, agrees, rng):
-        """feature maps that return their input, jump or give small features, and large values that cancel"""
+        """feature maps that return their input, have steps or give small features, and large values with a small average"""
         for feature_map, low in ((ITSELF, 0.2), (STEPS, -2), (FAINT, -2)):
             Q, K, V = (rng.uniform(low, 2, size=shape).round(2) for shape in ((3, 4), (5, 4), (5, 2)))
             mapped(agrees, Q, K, V, feature_map, shown=True)
@@ -682,7 +682,7 @@ class TestDecodeStep:
 
     @check(points=0.5, after="test_longer_cache")
     def test_any_sizes(self, agrees, rng):
-        """caches of several lengths, the same sizes twice, and a score of a thousand"""
+        """caches of several lengths, equal and different sizes, and a score of a thousand"""
         for t, d_k, d_v in ((4, 4, 4), (9, 5, 2), (4, 4, 4), (9, 5, 2)):
             agrees.decode_step(*step_inputs(int(rng.integers(1 << 30)), t, d_k, d_v).values())
         inputs = step_inputs(int(rng.integers(1 << 30)), 3, 2, 3)

@@ -186,7 +186,7 @@ class TestRotatePositions:
         examples=6,
     )
     def test_any_sizes(self, agrees, n, m, start, base, seed):
-        """random numbers of rows and pairs, with and without a batch, starting at random positions"""
+        """random numbers of rows and pairs, with and without a batch, at random positions"""
         batch = (n,) * (seed % 3)  # batch axes as long as the axis of the positions
         X = numbers(np.random.default_rng(seed), *batch, n, 2 * m)
         agrees.rotate_positions(X, start + np.arange(n), base)
@@ -514,7 +514,7 @@ def one_block_for_long_texts(values, _rng):
 
 @cache
 def trained_model():
-    """Return the chapter's model in float64, and the text and logits recorded in its training."""
+    """Return the chapter's model in float64, a text, and its logits as another program computed them."""
     with np.load(MODEL) as stored:
         arrays = {name: stored[name] for name in stored.files}
     nested = {}
@@ -597,7 +597,7 @@ class TestNextTokenLogits:
 
     @check(points=0.5, after="test_two_blocks")
     def test_recorded_logits(self, student):
-        """the trained model gives the logits recorded in its training"""
+        """the trained model gives the logits that another program computed"""
         model, tokens, logits = trained_model()
         found = student.next_token_logits(tokens, model)
         assert_matches(found, logits, rtol=0, atol=1e-5, call="next_token_logits(tokens, model)", tokens=tokens)
@@ -632,7 +632,11 @@ def assert_tokens_drawn(draws, shares, call, example=""):
         token = draws[impossible][0]
         there = shares[np.flatnonzero(impossible)[0]]
         only = np.ptp(there[there > 0]) == 0  # as at temperature 0
-        why = "Only the largest logit has a chance there." if only else "Its logit is too far below the largest one."
+        why = (
+            "Only the token with the largest logit can be drawn."
+            if only
+            else "Its logit is too far below the largest one."
+        )
         raise CheckFailed(f"{call} gave {token:g}, a token that should never be drawn. {why}", example, kind="chance")
     expected, variance = shares.sum(axis=0), (shares * (1 - shares)).sum(axis=0)
     found = np.bincount(draws.astype(int), minlength=n_vocab)
@@ -882,7 +886,9 @@ class TestSampleNext:
     )
 
     test_care = pure(
-        points=0.25, after="test_cold", title="leaves its inputs unchanged, and no call affects a later one"
+        points=0.25,
+        after=("test_cold", "test_same_again"),
+        title="leaves its inputs unchanged, and no call affects a later one",
     )
 
 
@@ -1094,7 +1100,7 @@ class TestGenerate:
 
     @check(points=0.5, visible=True, after="test_a_text")
     def test_one_token(self, agrees):
-        """after a single token, after a list of tokens, and after a list of 69 tokens, which all count"""
+        """after a single token, after a list of tokens, and after a list of 69 tokens, all of which matter"""
         agrees.generate(np.array([3]), 6, some_model(812, 5, 3, 1, 1, 1, 2, 2), 0, Rng(3))
         agrees.generate([1, 3, 3, 0], 5, some_model(813, 4, 4, 2, 1, 2, 1, 2), 0, Rng(4))
         # Probes, because the diagnosis compares their results.
@@ -1206,7 +1212,9 @@ class TestGenerate:
         counted(student, np.arange(20) % 7, 14, MANY_TOKENS)
 
     test_care = pure(
-        points=0.25, after="test_no_block", title="leaves its inputs unchanged, and no call affects a later one"
+        points=0.25,
+        after=("test_no_block", "test_same_again"),
+        title="leaves its inputs unchanged, and no call affects a later one",
     )
 
 

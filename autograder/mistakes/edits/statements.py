@@ -23,8 +23,9 @@ def statement_edits(function: Function, text: Text, scope: Scope) -> Iterator[Ed
     """Yield all edits of the statements in ``function``."""
     for block, inside in _blocks(function):
         body = _without_docstring(block)
+        dropped = "case" if isinstance(inside, ast.If) and len(block) == 1 else "lines"
         for statement in body:
-            yield from _alone(statement, text, scope)
+            yield from _alone(statement, text, scope, dropped)
         for one, other in pairwise(body):
             skips = isinstance(one, ast.If) and isinstance(one.body[-1], ast.Continue)
             if not (skips and other is body[-1]):  # at the end of a loop, ``continue`` would do nothing
@@ -83,9 +84,9 @@ def _edit(text: Text, node: ast.stmt | ast.expr, new: str, kind: str, cost: floa
         yield Edit(*where, new, text.line(node), kind, cost)
 
 
-def _alone(statement: ast.stmt, text: Text, scope: Scope) -> Iterator[Edit]:
+def _alone(statement: ast.stmt, text: Text, scope: Scope, dropped: str) -> Iterator[Edit]:
     if isinstance(statement, _DROPPED):
-        yield from _edit(text, statement, "pass", "branch" if isinstance(statement, ast.If) else "lines", 1.1)
+        yield from _edit(text, statement, "pass", "branch" if isinstance(statement, ast.If) else dropped, 1.1)
     if isinstance(statement, ast.Break | ast.Continue):
         instead = "continue" if isinstance(statement, ast.Break) else "break"
         yield from _edit(text, statement, instead, "loop", 1.0)

@@ -38,7 +38,7 @@ _PROMISING, _LEADING, _PARTNERS = 24, 8, 200
 _SMALL, _PAIRED = 1.3, 400  # the highest cost of an edit in a pair within one line, and the most edits that are paired
 _VERY_SMALL, _PAIRED_ACROSS = 1.1, 150
 
-_REMOVING = frozenset({"extra", "lines"})  # the kinds of edits that only remove code
+_REMOVING = frozenset({"case", "extra", "lines"})  # the kinds of edits that only remove code
 _CLEAR = _REMOVING | {"range", "inplace"}  # the kinds whose words stay, even if removing code corrects the line too
 Places = tuple[tuple[str, int], ...]
 Survive = Callable[[Sequence[Variant]], Iterable[float]]
@@ -174,9 +174,8 @@ def _validated(
     failed: Counter[Places] = Counter()
 
     def is_open(variant: Variant) -> bool:
-        old = valid.get(variant.places)
-        is_clearer = old is None or (variant.kind in _REMOVING and old.kind not in _CLEAR)
-        return is_clearer and failed[variant.places] < _MAX_VALIDATIONS
+        clearer = (old := valid.get(variant.places)) is None or (variant.kind in _REMOVING and old.kind not in _CLEAR)
+        return clearer and failed[variant.places] < _MAX_VALIDATIONS
 
     while deadline.remaining:
         most = min((c.cost for c in valid.values()), default=float("inf")) + MARGIN

@@ -85,7 +85,7 @@ def test_impossible_experiments_are_refused():
 @pytest.mark.parametrize(
     ("draws", "message"),
     [
-        (np.full(MISSING.number, 3.0), "It gave 3 in {n} of {n} draws, but about {mean} are expected."),
+        (np.full(MISSING.number, 3.0), "It gave 3 in {n} of {n} draws, not about {mean}."),
         (np.full(MISSING.number, 61.0), "It gave 61, but only the numbers 0 to 59 can be drawn."),
         (np.full(MISSING.number, 0.5), "Every draw should be a whole number."),
         ("heads", "Every draw should be a whole number."),
