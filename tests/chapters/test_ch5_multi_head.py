@@ -344,7 +344,8 @@ class TestMultiHeadAttention:
         # One weight is 5e-7, and its value is large enough to count.
         tiny_weight = arrays_of([[1, 0]], [[1, 0], [0, 900]], [[1], [0]], [[14.5], [0]], [[1], [1000]], [[1, -1]])
         agrees.multi_head_attention(*tiny_weight, 1)
-        agrees.multi_head_attention(*arrays_of([[1, 0.5]], [[1, 0], [0, 1]]), *[np.eye(2)] * 3, FAR_APART, 1)
+        X, two = np.array([[1.0, 0.5, 0.0, 0.0]]), np.eye(4, 2)
+        agrees.multi_head_attention(X, np.eye(2, 4), two, two, two, FAR_APART, 1)
 
     @check(points=0.75, after=("test_a_mask_for_each_head", "test_a_batch"))
     def test_masks_of_many_shapes(self, agrees, rng):
@@ -420,7 +421,7 @@ class TestHeadContributions:
             heads, W_O = rng.normal(size=(h, n_q, d_v)).round(2), rng.normal(size=(h * d_v, d_model)).round(2)
             agrees.head_contributions(heads, W_O)
         agrees.head_contributions(other_first(heads), W_O)
-        agrees.head_contributions(*arrays_of([[[1], [2]], [[3], [1]]]), FAR_APART)
+        agrees.head_contributions(*arrays_of([[[1], [2]], [[3], [1]]], [[900, 3e-5], [800, -4e-5]]))
         agrees.head_contributions(*arrays_of([[[1, -1], [2, -2]], [[2, 3], [0, 0.5]]], W_O[:4]))  # head 0 adds up to 0
         # Large products that nearly cancel within each head.
         heads, W_O = rng.uniform(-1, 1, size=(4, 3, 2)).round(2), rng.uniform(-1, 1, size=(8, 5)).round(2)

@@ -224,7 +224,7 @@ class TestDecoderAttention:
         target, memory, weights = some_case(rng, B, n_q, n_k, d_model, h, d_k, d_v)
         lengths = rng.integers(1, n_k + 1, size=B)
         agrees.decoder_attention(target, memory, weights, h, lengths)
-        W_O = weights["cross"]["W_O"] * np.append(9e5, np.ones(d_model - 1))
+        W_O = weights["cross"]["W_O"] * np.append(50.0, np.full(d_model - 1, 1e-5))
         weights = {**weights, "cross": {**weights["cross"], "W_O": W_O}}
         agrees.decoder_attention(target, memory, weights, h, lengths)
 

@@ -195,8 +195,6 @@ def _validated(
 def _located(valid: list[Variant]) -> Located | None:
     # If a condition around the wrong line is switched off, the line does not run.
     valid = [c for c in valid if c.kind != "branch"] or valid
-    # If the code is right without a step, then that step is the mistake, and not a line whose change hides its effect.
-    valid = [c for c in valid if c.kind in _REMOVING] or valid
     best = valid[0]
     if len(best.places) == 1 < len(best.edits):
         valid = [best]  # another line may do as well, but the message names only one
@@ -205,6 +203,8 @@ def _located(valid: list[Variant]) -> Located | None:
         valid = [c for c in valid if c.cost <= best.cost]
     if len(valid) > most:
         return None
+    # If the code is right without a step, then that step is the mistake, and not a line whose change hides its effect.
+    valid = [c for c in valid if c.kind in _REMOVING] or valid
     kinds = {c.kind for c in valid}
     places = tuple(sorted({place for c in valid for place in c.places}))
     kind = "place" if "place" in kinds else kinds.pop() if len(kinds) == 1 else ""  # a line that moves stays the same
