@@ -255,7 +255,7 @@ WRONG = {
         "total",
         "calls = []\ndef total(numbers):\n    calls.append(1)\n    return sum(numbers) + (len(calls) > 2)\n",
         "test_care",
-        "two results for the same input differ",
+        "The second call did not do the same as the first",
     ),
     "a generator that empties its list": (
         "drained",
