@@ -279,8 +279,8 @@ class ExerciseSession:
 
     def _unsteady(self, call: Call, first: Answer, then: Answer, *, of_earlier: bool = False) -> None:
         text = (
-            f"{call.function} was called twice with the same input and once with another input in between. The second "
-            "call did not do the same as the first. Does it keep data from one call to the next, or draw its own random numbers (`np.random…`)?"
+            f"{call.function} was called twice with the same input and once with another input in between. The two "
+            "calls with the same input had different outcomes. Does it keep data from one call to the next, or draw its own random numbers (`np.random…`)?"
         )
         if of_earlier:
             text = (

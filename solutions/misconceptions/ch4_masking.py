@@ -931,8 +931,8 @@ def needs_a_mask(Q, K, V, mask=None):
 @wrong
 def hides_too_little(Q, K, V, mask=None):
     """Your replacement for forbidden scores is not far enough below the others. If a query's allowed scores are far
-    below zero too, forbidden keys get a share of the weight. Scores may be as low as -1000 after the division by
-    sqrt(d_k), so what stands in for a forbidden score must then be far below that."""
+    below zero too, forbidden keys get a share of the weight. After the division by sqrt(d_k), scores may be as low as
+    -1000. The replacement must then be far below all of them."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, scores, -100.0))
     return weights @ V, weights
@@ -941,8 +941,8 @@ def hides_too_little(Q, K, V, mask=None):
 @wrong
 def hides_at_the_lowest_score(Q, K, V, mask=None):
     """Your replacement for forbidden scores is not far enough below the others. If a query's allowed scores are far
-    below zero too, forbidden keys get a share of the weight. Scores may be as low as -1000 after the division by
-    sqrt(d_k), so what stands in for a forbidden score must then be far below that."""
+    below zero too, forbidden keys get a share of the weight. After the division by sqrt(d_k), scores may be as low as
+    -1000. The replacement must then be far below all of them."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, scores, -1000.0))
     return weights @ V, weights

@@ -901,8 +901,8 @@ def the_output_without_the_head(O, W_O):
 @wrong
 def running_totals(O, W_O):
     """Your parts are running totals: part i contains heads 0 to i. Do you add up the heads, or change an array in one
-    round of a loop and use it again in the next? A slice of O is no copy. Return what each head adds by itself, so that
-    all the parts add up to the output."""
+    round of a loop and use it again in the next? A slice of O is not a copy. Return what each head adds by itself, so
+    that all the parts add up to the output."""
     h, _, d_v = O.shape
     return (O @ W_O.reshape(h, d_v, -1)).cumsum(axis=0)
 
@@ -1164,7 +1164,7 @@ def uniform_of_the_mean_query(weights):
 def weights_cut_off_for_good(weights):
     """Your four scores are right, but after the call the weights themselves have changed. `np.minimum` and `np.sort`
     make new arrays. But `out=weights`, `weights.sort()`, `weights -= …` and an assignment to `weights[...]` change the
-    old one. A slice such as `weights[:]` is no copy, so an assignment to it changes `weights` too."""
+    old one. A slice such as `weights[:]` is not a copy, so an assignment to it changes `weights` too."""
     scores = scores_of(weights)
     weights[weights > 1 / len(weights)] = 1 / len(weights)
     return scores

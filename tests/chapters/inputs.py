@@ -178,7 +178,7 @@ def balanced(query, key, values, rng):
     Q[..., :2] = rng.choice([1.0, 2.0, 3.0], size=(*Q.shape[:-1], 1)) * [1, -1][: Q.shape[-1]]
     K[..., 0] = rng.choice([1.0, 2.0, 3.0], size=K.shape[:-1])
     K[..., 1:] = 0.0
-    K[..., 1 : 2 * pairs : 2, :] = 0.0 - K[..., 0 : 2 * pairs : 2, :]
+    K[..., 1 : 2 * pairs : 2, :] = 0.0 - K[..., 0 : 2 * pairs : 2, :]  # -K would contain -0.0
     K[..., 2 * pairs :, :] = 0.0
     return {**values, query: Q, key: K}
 

@@ -105,6 +105,7 @@ class TestWeightedAverage:
     def test_as_many_rows_as_columns(self, agrees):
         """as many rows as columns: a weight for each row"""
         agrees.weighted_average(*arrays_of([0.7, 0.1, 0.2], [[10, 20, 30], [40, 50, 60], [70, 80, -90]]))
+        agrees.weighted_average(*arrays_of([0.05, 0.95], [[10, 20], [30, -40]]))
 
     @check(points=0.5, after="test_small_example")
     @given(linked({"parts": "n", "X": "n d"}, sides=(1, 6)), examples=5)
@@ -217,7 +218,7 @@ LOOKED_UP = {"q": array("d_k"), "K": array("n d_k"), "V": array("n d_v")}
             ),
             InputCategory.custom(
                 "scores: the best is 0",
-                "a best score of exactly 0 and only negative scores besides",
+                "a best score of exactly 0, with all other scores negative",
                 is_zero_ahead,
                 zero_ahead,
                 sizes={"n": 5, "d_k": 3},

@@ -228,7 +228,7 @@ def only_once(celsius, seen=[]):  # noqa: B006 - that is the mistake
         ),
         (only_once, "to_kelvin stopped with an error when it got the same arrays a second time, with other numbers in"),
         (in_place, "to_kelvin changes its input `celsius`"),
-        (forgetful, "The second call did not do the same as the first"),
+        (forgetful, "two calls with the same input had different outcomes"),
         (one_array, "A later call of to_kelvin changed the result of an earlier call."),
         (another_shape, "changes its input"),
     ],
@@ -515,7 +515,7 @@ def test_care_is_taken_of_everybody(course):
     assert found["right"][0].status == "passed"
     care = found["sly"][0].checks[-1]
     assert (care.name, care.status) == ("test_care", "failed")
-    assert "The second call did not do the same as the first" in care.message
+    assert "two calls with the same input had different outcomes" in care.message
 
 
 def with_checks_of(course, text):

@@ -255,7 +255,7 @@ WRONG = {
         "total",
         "calls = []\ndef total(numbers):\n    calls.append(1)\n    return sum(numbers) + (len(calls) > 2)\n",
         "test_care",
-        "The second call did not do the same as the first",
+        "two calls with the same input had different outcomes",
     ),
     "a generator that empties its list": (
         "drained",
