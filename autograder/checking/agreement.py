@@ -28,7 +28,7 @@ class ReferenceComparison:
     """The fixture ``agrees``, which calls the student's and the reference's function and compares the results.
 
     ``agrees.softmax(x, axis=0)`` returns the student's result. ``agrees(rtol=0.01, dtype=False).softmax(x)`` passes
-    options to ``assert_matches``, such as tolerances. Options may also be ``call=…`` and inputs, to show students another call.
+    options to ``assert_matches``, such as tolerances. To show students another call, pass ``call=…`` and its inputs.
     ``agrees.within(memory_mb=64)`` and ``agrees.raises(…)`` work as they do for the fixture ``student``.
     """
 

@@ -30,7 +30,7 @@ class ObjectBackend(Protocol):
 
     @property
     def opaque(self) -> Opaque:
-        """The placeholder of the object, with the name of its type. No call is needed to know this name."""
+        """The placeholder for the object, with the name of its type. No call is needed to know this name."""
 
     @property
     def is_new(self) -> bool:

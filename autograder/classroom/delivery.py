@@ -48,7 +48,7 @@ PageStatus = Literal["made", "unchanged", "kept"]
 NOT_GRADED = "The submission is not graded yet: run `autograder grade {chapter}` first."
 GONE = "The graded notebook cannot be read: {why} Run `autograder grade {chapter}` first."
 AGAIN = "Another notebook was submitted after grading. To grade it, run `autograder grade {chapter}`."
-KEPT = "The page was not written by autograder, or was changed since, so it was kept. --force replaces it."
+KEPT = "The page was not written by autograder, or has been changed since, so it was kept. --force replaces it."
 
 
 @dataclass(frozen=True, slots=True)

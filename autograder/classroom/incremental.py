@@ -41,8 +41,8 @@ Signature = list[list[int] | None]
 class SharedOutcomes:
     """The exercise verdicts in a file of JSON lines, each stored under the hash of its content.
 
-    Verdicts that are read back share equal exercise verdicts. A class of a thousand has a few hundred different exercise verdicts,
-    and each is decoded only once.
+    When verdicts are read back, equal exercise verdicts become one shared object. A class of a thousand has a few
+    hundred different exercise verdicts, and each is decoded only once.
     """
 
     def __init__(self) -> None:

@@ -365,7 +365,7 @@ def _refuse_unknown(root: Path, config: Config) -> None:
 def failure(error: BaseException, path: Path, within: Path | None = None) -> str:
     """Describe an error of the course's own code in ``path`` on one line: its last location, its type and its message.
 
-    Only locations in ``within`` count, which is ``path`` by default.
+    Only locations in ``within`` count. By default, it is ``path``.
     """
     what = type(error).__name__
     if isinstance(error, SyntaxError):

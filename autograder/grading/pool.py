@@ -250,7 +250,7 @@ class _Grading(NamedTuple):
     memory_mb: int = 0
 
     def exceeded(self, pid: int) -> tuple[str, str] | None:
-        """Return, as text, the amount that the process used and the setting that limits it, or None if no limit is exceeded."""
+        """Return the exceeded limit as text, and the name of its setting, or None if no limit is exceeded."""
         if not self.seconds:
             return None
         processor, memory = _usage(pid)

@@ -172,7 +172,7 @@ class ExerciseSession:
                 self._of_its_own(probe.other, answers[call_key(probe.first)], answers[call_key(probe.other)])
 
     def _of_its_own(self, call: Call, before: Answer, answer: Answer) -> None:
-        """If ``answer`` equals ``before``, the answer to another call, repeat ``call`` in a new session to see if ``before`` was cached."""
+        """``before`` is the answer to another call. If ``answer`` equals it, repeat ``call`` in a new session to see if ``before`` was cached."""
         if before.error is None and same_answer(before, answer, call):
             alone = self.answer_alone(call)
             if alone is not None and not same_answer(alone, answer, call):
@@ -289,8 +289,8 @@ class ExerciseSession:
             )
         elif call.can_batch and same_answer(first, self.session().call(call), call):
             text = (
-                f"A later call of {call.function} changed the result of an earlier call. Does it return the same array, list or "
-                "dictionary each time? Create a new one in each call."
+                f"A later call of {call.function} changed the result of this call. Does it return the same array, list or dictionary each time? "
+                "Create a new one in each call. Below, “first” is the result right after the call, and “then” is the same result after the later call."
             )
         example = [self.described(call), f"first: {describe_answer(first)}", f"then:  {describe_answer(then)}"]
         raise CheckFailed(text, "\n".join(example), kind="unsteady")

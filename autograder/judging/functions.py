@@ -83,7 +83,7 @@ class FunctionSession:
         return self.batch([call])[0]
 
     def batch(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
-        """Make several calls. With ``hold``, copy the results only after the last call, so that shared buffers are noticed."""
+        """Make several calls. With ``hold``, copy the results only after the last call, so that shared buffers are detected."""
         answered: list[tuple[Value, Answer]] = []
         with _without_warnings():
             for call in calls:

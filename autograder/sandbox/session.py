@@ -308,8 +308,8 @@ class ChildSession:
     ) -> list[list[Answer]]:
         """Return, for each of ``programs`` (sources by name), the answers to ``calls``. Each call may take ``seconds``.
 
-        If a program cannot be defined or fails, all its later answers are that failure. If a program ends the child, its
-        list and the lists of later programs are empty.
+        If a program cannot be defined or fails, all its later answers are that failure. If a program ends the child,
+        the lists for that program and all later ones are empty.
         """
         encode = Encoder(_sent_as_source, 1 << 32)
         trees, probes = _trees_of(calls, encode)

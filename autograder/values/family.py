@@ -160,7 +160,7 @@ class Family:
         return ()
 
     def differences(self, found: Value, expected: Value, rules: Rules) -> Iterator[Difference]:
-        """Yield the differences of ``found`` from the ``expected`` value, which belongs to this family."""
+        """Yield the differences between ``found`` and the ``expected`` value, which belongs to this family."""
         if not (type(found) is type(expected) and self.same(found, expected)):
             yield Difference(f"{rules.subject('is')} {describe(found)} instead of {describe(expected)}.", "type")
 

@@ -37,7 +37,7 @@ class Cells:
 
 
 def cells_of(column: Value) -> Cells:
-    """Return the cells of a Series, an index without levels, or a pandas array. A missing number is NaN."""
+    """Return the cells of a Series, an Index without several levels, or a pandas array. A missing number is NaN."""
     import pandas as pd  # noqa: PLC0415 - only tables need it
 
     dtype = column.dtype
@@ -161,7 +161,7 @@ def differing_cells(pairs: Pairs, rules: Rules) -> Value:
 
 
 def unpaired_rows(pairs: Pairs, rules: Rules) -> tuple[list[int], list[int]]:
-    """Return the positions of the missing rows and of the extra rows, if the order of rows does not count."""
+    """Return the positions of the missing and the extra rows, regardless of the order of rows."""
     orders = [_order([pair[side] for pair in pairs]) for side in (0, 1)]
     sorted_pairs = [(_taken(one, orders[0]), _taken(other, orders[1])) for one, other in pairs]
     wrong = differing_cells(sorted_pairs, rules).any(axis=1)

@@ -189,7 +189,7 @@ class _Comparison:
     rules: Rules
 
     def single(self) -> Difference | None:
-        """Compare two single values: a timestamp, a duration or a missing value."""
+        """Compare two scalars, each a timestamp, a duration or a missing value."""
         if same_item(self.actual, self.expected, self.rules):
             return None
         found, right = shown_cell(self.actual), shown_cell(self.expected)

@@ -131,7 +131,7 @@ def lookup_as_a_list(q, K, V):
 
 @right
 def lookup_with_a_projection(q, K, V):
-    """The length of the key's projection on the query: dividing by the query's length changes no order."""
+    """The length of the key's projection onto the query: dividing by the query's length does not change the order."""
     return V[np.argmax(K @ (q / np.linalg.norm(q)))]
 
 

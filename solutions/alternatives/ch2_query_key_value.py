@@ -170,7 +170,7 @@ def attention_query_by_query(Q, K, V):
 
 @right
 def attention_by_log_sum_exp(Q, K, V):
-    """Weights as exp of the scores less their log-sum-exp."""
+    """Weights as exp(scores - log-sum-exp of the scores)."""
     scores = attention_scores(Q, K)
     weights = np.exp(scores - np.logaddexp.reduce(scores, axis=-1, keepdims=True))
     return np.matmul(weights, V), weights

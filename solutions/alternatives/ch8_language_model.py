@@ -185,7 +185,7 @@ def head_by_head(X, weights, h):
 
 @right
 def position_by_position(X, weights, h):
-    """A loop over the queries, each with the keys up to its own."""
+    """A loop over the queries, each with the keys up to its own position."""
     W, n = weights["attention"], X.shape[-2]
     normed = layer_norm(X, **weights["norm_1"])
     Q, K, V = (split_heads(normed @ W[name], h) for name in ("W_Q", "W_K", "W_V"))

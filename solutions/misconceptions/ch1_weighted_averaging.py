@@ -314,8 +314,8 @@ wrong = misconceptions_of("softmax")
 def no_max_shift(x, axis=-1):
     """Your formula is right on paper, but exp of anything above about 709 is too large for a float64: it becomes inf,
     and inf/inf is nan. If all scores are below about -745, you get 0/0. Only the differences between scores matter, so
-    you may subtract one number from all the scores of a slice first. Which number makes exp safe, and does your exp get
-    the result?"""
+    you may subtract one number from all the scores of a slice first. Which number makes exp safe? Does your code
+    subtract it before exp?"""
     e = np.exp(x)
     return e / e.sum(axis=axis, keepdims=True)
 
@@ -324,7 +324,7 @@ def no_max_shift(x, axis=-1):
 def one_sum_without_a_shift(x, axis=-1):
     """Your results are the exps of the whole array, divided by a single sum. But each slice along `axis` should add up
     to 1 by itself: over which numbers does your sum run? And without a shift, exp of a score above about 709 is inf.
-    Which number could you subtract from all the scores of a slice first, and does your exp get the result?"""
+    Which number could you subtract from all the scores of a slice before exp?"""
     e = np.exp(x)
     return e / e.sum()
 
@@ -555,8 +555,8 @@ def smallest_score_wins(x, axis=-1):
 @wrong
 def writes_into_the_scores(x, axis=-1):
     """The answer is right, but your code writes into x, so x has changed. The caller may still need those scores. `x -=
-    …` changes the array itself, and so does writing into a view of it, such as a row. `x - …` and `x.copy()` make a new
-    array."""
+    …` changes the array itself, and so does writing into a view of it, such as a row. `np.asarray(x)` is x itself. `x -
+    …` and `x.copy()` make a new array."""
     x -= x.max(axis=axis, keepdims=True)
     e = np.exp(x)
     return e / e.sum(axis=axis, keepdims=True)
@@ -602,17 +602,17 @@ def multiplies_by_the_temperature(q, K, V, temperature=1.0):
 
 @wrong
 def temperature_after_the_softmax(q, K, V, temperature=1.0):
-    """Your answer is that of temperature 1, divided by the temperature. So at temperature 2 the weights would add up to
-    0.5, and the mix can fall outside the range of the values. Temperature has to change the proportions of the weights:
-    before which step must you divide?"""
+    """Your answer is the answer for temperature 1, divided by the temperature. So at temperature 2 the weights would
+    add up to 0.5, and the mix can fall outside the range of the values. Temperature has to change the proportions of
+    the weights: before which step must you divide?"""
     return softmax(K @ q) / temperature @ V
 
 
 @wrong
 def powers_of_weights_at_temperature_1(q, K, V, temperature=1.0):
-    """Your weights are those of temperature 1, raised to the power 1 / T and normalized again. On paper that gives the
-    same weights. But at temperature 1, a key whose score is far behind already has the weight 0, and 0 stays 0 at any
-    power. Divide the scores by the temperature first."""
+    """Your weights are the weights for temperature 1, raised to the power 1 / T and normalized again. On paper that
+    gives the same weights. But at temperature 1, a key whose score is far behind already has the weight 0, and 0 stays
+    0 at any power. Divide the scores by the temperature first."""
     powers = softmax(K @ q) ** (1 / temperature)
     return powers / powers.sum() @ V
 
@@ -697,8 +697,8 @@ def scores_over_their_sum(q, K, V, temperature=1.0):
 @wrong
 def overflows_when_cold(q, K, V, temperature=1.0):
     """Your answer can be nan at low temperatures. For example, a score of 8 at temperature 0.01 is 800, and exp(800) is
-    inf. A safe softmax avoids that: which number does it subtract from all the scores first, and does your exp get the
-    result?"""
+    inf. A safe softmax avoids that: which number does it subtract from all the scores before exp? Does your code do the
+    same?"""
     e = np.exp(K @ q / temperature)
     return e / e.sum() @ V
 
@@ -845,8 +845,8 @@ def powers_of_the_weights(q, K, V, temperature=1.0):
 @wrong
 def sums_without_a_shift(q, K, V, temperature=1.0):
     """Your answer can be nan at low temperatures. For example, a score of 8 at temperature 0.01 is 800, and exp(800) is
-    inf. A safe softmax avoids that: which number does it subtract from all the scores first, and does your exp get the
-    result?"""
+    inf. A safe softmax avoids that: which number does it subtract from all the scores before exp? Does your code do the
+    same?"""
     e = np.exp(K @ q / temperature)
     return e @ V / e.sum()
 

@@ -219,8 +219,8 @@ def exchanges_the_first_two_axes(Q, K):
 @wrong
 def keys_down_the_side(Q, K):
     """Your rows belong to the keys and your columns to the queries. The table should have shape (n_q, n_k): each row
-    contains one query's scores for all the keys, ready for a softmax along the row. An einsum without `->` puts its
-    letters in alphabetical order. Which step of your code puts the keys first?"""
+    contains one query's scores for all the keys, ready for a softmax along the row. Which step of your code puts the
+    keys first? (If it is an einsum without `->`: its letters are put in alphabetical order.)"""
     return K @ np.swapaxes(Q, -1, -2)
 
 
@@ -540,7 +540,7 @@ def keys_against_queries(Q, K, V):
 def no_max_shift(Q, K, V):
     """Your formula is right on paper, but exp of a score above about 709 is too large for a float64. It becomes inf,
     and inf/inf is nan. Unscaled scores of long vectors easily get that large. What does the softmax of chapter 1, at
-    the top of this notebook, subtract from each row of scores first, and does your exp get the result?"""
+    the top of this notebook, subtract from each row of scores before exp? Does your code do the same?"""
     e = np.exp(attention_scores(Q, K))
     weights = e / e.sum(axis=-1, keepdims=True)
     return weights @ V, weights

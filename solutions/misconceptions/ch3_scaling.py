@@ -105,7 +105,7 @@ def one_key_for_all(d_k, n_samples, rng):
 def keys_are_the_queries_in_another_order(d_k, n_samples, rng):
     """Your answers scatter more than they should, as if every vector were used twice: once as a query and once as a key,
     for example after shuffling. Then a query may meet itself, and a score is far too large. Are all the keys drawn
-    separately from the queries?"""
+    independently of the queries?"""
     q = rng.standard_normal((n_samples, d_k))
     return (q * rng.permutation(q)).sum(axis=-1).var()
 
@@ -669,9 +669,9 @@ def _terms(weights):
 
 @wrong
 def batch_axes_in_one(Q, K, V):
-    """With two batch axes, your numbers are right, but both axes are still one axis: (2, 3, n_q, d_v) became (6, n_q,
-    d_v). If you flatten the batch axes, restore them at the end. `@` needs no flattening, since it works on the last two
-    axes."""
+    """With two batch axes, your numbers are right, but the two axes are still merged into one. For example, (2, 3, n_q,
+    d_v) became (6, n_q, d_v). If you flatten the batch axes, restore them at the end. `@` needs no flattening, since it
+    works on the last two axes."""
     if Q.ndim == 2:
         return scaled_dot_product_attention(Q, K, V)
     return scaled_dot_product_attention(*(x.reshape(-1, *x.shape[-2:]) for x in (Q, K, V)))
@@ -854,7 +854,8 @@ def writes_into_the_weights(weights):
 @wrong
 def counts_the_keys(weights):
     """Your answer is ln of the number of weights above 0. That is the entropy only if these weights are all equal. Each
-    key contributes -w ln w, so a small weight contributes less than a large one."""
+    key contributes -w ln w, which depends on its weight. For example, a weight of 0.9 would add 0.09, and a weight of
+    0.1 would add 0.23."""
     return np.log(np.count_nonzero(weights > 0, axis=-1))
 
 
@@ -1439,8 +1440,8 @@ def _weights(q, K):
 
 @wrong
 def columns_read_and_rows_written(f, x, eps=1e-5):
-    """If x has several axes, your slopes are in the wrong places. They are in the order of the columns, but they fill
-    your result row by row. `order="F"` counts down the columns. Do you use it in both directions?"""
+    """If x has several axes, your slopes are in the wrong places. They are taken column by column, but they fill your
+    result row by row. `order="F"` counts down the columns. Do you use it in both directions?"""
     slopes = numerical_gradient(f, x, eps)
     return slopes.flatten(order="F").reshape(x.shape)
 
@@ -1515,8 +1516,8 @@ def all_slopes_negative(q, K, V, g):
 
 @wrong
 def g_of_length_1(q, K, V, g):
-    """Your gradient has the right direction, but it does not grow with g: it is that for g divided by its length. A g
-    twice as long should give a gradient twice as long."""
+    """Your gradient has the right direction, but it does not grow with g: it is the gradient for g divided by the
+    length of g. A g twice as long should give a gradient twice as long."""
     length = np.linalg.norm(g)
     return K.T @ (softmax_jacobian(_weights(q, K)) @ (V @ (g / length if length else g))) / np.sqrt(len(q))
 
@@ -1613,7 +1614,7 @@ def sign_inside_the_jacobian(q, K, V, g):
 
 @wrong
 def plain_mean_taken_away(q, K, V, g):
-    """For each key, you compare V[j] @ g with the plain mean of these numbers. Compare it with g . output instead, which
+    """For each key j, you compare V[j] @ g with its plain mean over all keys. Compare it with g . output instead, which
     is their mean with the attention weights."""
     w, worth = _weights(q, K), V @ g
     return K.T @ (w * (worth - worth.mean())) / np.sqrt(len(q))

@@ -12,8 +12,8 @@ wrong = misconceptions_of("causal_mask")
 @wrong
 def excludes_itself(n_q, n_k=None):
     """In your mask, no query may see the key at its own position. A position may see its own token. Without n_k, your
-    first query has nothing at all to look at. Which step leaves out this key, for example a comparison without
-    equality?"""
+    first query has nothing at all to look at. Which step leaves out this key, for example a comparison without equality
+    or the end of a slice?"""
     n_k = n_q if n_k is None else n_k
     return np.arange(n_k) < np.arange(n_q)[:, None] + (n_k - n_q)
 
@@ -435,7 +435,7 @@ def no_shift_and_nan_where_nothing_is_allowed(scores, mask):
 def masks_after_the_softmax(scores, mask):
     """The forbidden weights are 0, but the allowed ones do not add up to 1. The sum by which they are divided also
     contains the forbidden exps. With [1, 2, 3] and the last score forbidden, for example, your weights add up to 0.33.
-    Mask before this sum is made, or divide by the new sum after it."""
+    Mask before this sum is made, or divide by the new sum afterwards, unless it is 0."""
     return np.where(mask, softmax(scores), 0.0)
 
 
@@ -609,8 +609,8 @@ def equal_shares_of_the_allowed(scores, mask):
 @wrong
 def writes_into_the_scores(scores, mask):
     """The weights are right, but your code writes into the caller's scores. For example, `scores[~mask] = …` and
-    `scores -= …` change the array itself, and so does writing into `B` after `B = scores`. Work on a copy, or make a
-    new array."""
+    `scores -= …` change the array itself, and so do `np.copyto` and writing into `B` after `B = scores`. Work on a
+    copy, or make a new array."""
     scores[~np.broadcast_to(mask, scores.shape)] = -1e9
     return np.where(mask, softmax(scores), 0.0)
 
@@ -807,7 +807,7 @@ def output_only(Q, K, V, mask=None):
 @wrong
 def shows_other_weights_than_it_used(Q, K, V, mask=None):
     """Your output is right, but you return the weights without a mask. Return the weights that made the output: do you
-    have two sets of them, under two names?"""
+    compute two sets of them?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores)
     return (weights if mask is None else masked_softmax(scores, mask)) @ V, weights

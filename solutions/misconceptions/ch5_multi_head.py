@@ -23,8 +23,8 @@ def reshape_alone(X, h):
 @wrong
 def dealt_out_like_cards(X, h):
     """You gave head 0 every h-th column: 0, h, 2h, and so on. Each head should get d columns that are next to each
-    other. In the example, head 0 has columns 0 and 1, but yours has 0 and 2. If you use `reshape`, which of the two new
-    axes counts the heads, and is its `order` the usual one?"""
+    other. In the example, head 0 has columns 0 and 1, but yours has 0 and 2. If you use `reshape`: which of the two new
+    axes counts the heads? Do you leave its `order` argument at the default?"""
     *batch, n, width = X.shape
     return np.moveaxis(X.reshape(*batch, n, width // h, h), -1, -3)
 
@@ -901,8 +901,8 @@ def the_output_without_the_head(O, W_O):
 @wrong
 def running_totals(O, W_O):
     """Your parts are running totals: part i contains heads 0 to i. Do you add up the heads, or change an array in one
-    round of a loop and use it again in the next? A slice of O is not a copy. Return what each head adds by itself, so
-    that all the parts add up to the output."""
+    round of a loop and use it again in the next? Return what each head adds by itself, so that all the parts add up to
+    the output."""
     h, _, d_v = O.shape
     return (O @ W_O.reshape(h, d_v, -1)).cumsum(axis=0)
 
@@ -1256,7 +1256,7 @@ def everything_on_its_side(weights, query_tokens, key_tokens, ax=None):
 @wrong
 def first_query_at_the_bottom(weights, query_tokens, key_tokens, ax=None):
     """Each weight has the right labels, but your first query is at the bottom. The y axis of a plot usually counts
-    upwards, but a matrix is read from the top. `imshow` puts row 0 at the top by itself. `pcolormesh` and other plots
+    upwards, but a matrix is read from the top. `imshow` puts row 0 at the top by default. `pcolormesh` and other plots
     start at the bottom. Or does one of your lines reverse the y axis, or the rows and the tokens?"""
     if ax is None:
         _, ax = plt.subplots()
@@ -1474,8 +1474,8 @@ def always_new_axes(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def draws_into_the_current_axes(weights, query_tokens, key_tokens, ax=None):
-    """You return the Axes that were given, but the picture is not in them. Does your code draw it in this case too, and
-    with methods of `ax`? Functions such as `plt.imshow` draw into the current Axes, whichever these are."""
+    """You return the Axes that were given, but the picture is not in them. If `ax` is given, does your code draw the
+    picture with methods of `ax`? Functions such as `plt.imshow` draw into the current Axes, whichever these are."""
     if ax is None:
         _, ax = plt.subplots()
     plt.imshow(weights, cmap="Blues", vmin=0, vmax=1)
@@ -1486,8 +1486,8 @@ def draws_into_the_current_axes(weights, query_tokens, key_tokens, ax=None):
 
 @wrong
 def picture_without_its_labels(weights, query_tokens, key_tokens, ax=None):
-    """The labels are in the Axes that were given, but the heatmap is not. Does your code draw it in this case too, and
-    with methods of `ax`? `plt.imshow` and similar functions draw into the current Axes, whichever these are."""
+    """The labels are in the Axes that were given, but the heatmap is not. If `ax` is given, does your code draw the
+    picture with methods of `ax`? `plt.imshow` and similar functions draw into the current Axes, whichever these are."""
     if ax is None:
         _, ax = plt.subplots()
     plt.imshow(weights, cmap="Blues", vmin=0, vmax=1)
@@ -1559,7 +1559,7 @@ def rounded_to_one_decimal(weights, query_tokens, key_tokens, ax=None):
 @wrong
 def each_row_on_its_own_scale(weights, query_tokens, key_tokens, ax=None):
     """In your picture, each row is divided by its largest weight. So every row contains the strongest color, and the
-    largest of nearly even weights looks as large as a weight near 1. Use one scale for the whole picture."""
+    largest weight of a nearly even row has the same color as a weight near 1. Use one scale for the whole picture."""
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights / weights.max(axis=1, keepdims=True), cmap="Blues", vmin=0, vmax=1)

@@ -160,7 +160,8 @@ def projections_in_multiply_adds(n, d_model):
 @wrong
 def projections_only(n, d_model):
     """Your count is 8nd², the cost of the four projections alone. Between W_V and W_O, the positions look at each
-    other. The scores and the mixing are two more products, and these grow with n². Is a part with n² in your sum?"""
+    other. The scores and the mixing are two more products, and these grow with n². Does your sum contain a term with
+    n²?"""
     return 8 * n * d_model**2
 
 
@@ -432,9 +433,9 @@ def plain_softmax_attention(Q, K, V, feature_map):
 @wrong
 def the_whole_table_of_weights(Q, K, V, feature_map):
     """Your numbers are right, but you use too much memory: a large part of what the table of all n_q · n_k weights
-    needs, or more. For the mixing, (A B) C = A (B C), and the product in the brackets is small on only one side. For
-    the denominators, what can you add up first? Does any array or list have a number for each pair of positions, or for
-    many of the pairs at once?"""
+    needs, or more. For the mixing, (A B) C = A (B C), but only one of these orders keeps the product in the brackets
+    small. And for the denominators, what can you add up first? Does any array or list have a number for each pair of
+    positions, or for many of the pairs at once?"""
     weights = feature_map(Q) @ np.swapaxes(feature_map(K), -1, -2)
     return (weights @ V) / weights.sum(axis=-1, keepdims=True)
 
@@ -907,8 +908,8 @@ def shift_of_the_first_block(Q, K, V, block_size):
 
 @wrong
 def one_maximum_for_all_queries(Q, K, V, block_size):
-    """Your results are those of one maximum for all the queries. It keeps exp from overflowing. But a query whose
-    scores are far below this maximum gets only zeros, and 0 / 0 is nan. Each query needs its own maximum."""
+    """Your results are what you get with one maximum for all the queries. It keeps exp from overflowing. But a query
+    whose scores are far below this maximum gets only zeros, and 0 / 0 is nan. Each query needs its own maximum."""
     top, total, mixed = -np.inf, 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -953,7 +954,7 @@ def divided_after_every_block(Q, K, V, block_size):
 @wrong
 def never_divided(Q, K, V, block_size):
     """Your output is not divided by the sum of the exps, so your weights do not add up to 1. If all the values are 1,
-    the output should be 1, however many blocks there are. Is the division part of what you return?"""
+    the output should be 1, however many blocks there are. Do you divide the output before you return it?"""
     top, mixed = -np.inf, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)
@@ -1051,7 +1052,7 @@ def rolled_in_place(q, k, v, cache_K, cache_V):
 @wrong
 def no_scaling_in_the_step(q, k, v, cache_K, cache_V):
     """The scores in your softmax are not divided by sqrt(d_k). A step with a cache should give exactly the last row of
-    scaled dot-product attention. Does your code divide by sqrt(d_k), and does the softmax get the result?"""
+    scaled dot-product attention. Does your code divide by sqrt(d_k), and pass the result on to the softmax?"""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return softmax(K @ q) @ V, K, V
 

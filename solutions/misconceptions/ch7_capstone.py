@@ -483,9 +483,9 @@ def dealt_out_and_collected_like_cards(target, memory, weights, h, memory_length
 
 @wrong
 def heads_by_reshape_alone(target, memory, weights, h, memory_lengths):
-    """Your head 0 gets the first rows with all their columns, as in a split by reshape alone: a reshape keeps the
-    numbers in row-by-row order. Every head should get all the rows, with its own columns. Which two axes should trade
-    places after the reshape?"""
+    """Your head 0 gets numbers from the first rows only, but from all their columns, as in a split by reshape alone: a
+    reshape keeps the numbers in row-by-row order. Every head should get all the rows, with its own columns. Which two
+    axes should trade places after the reshape?"""
 
     def attend(X_q, X_kv, W, h, mask):
         return _attend(X_q, X_kv, W, h, mask, split=_stacked)
@@ -495,9 +495,9 @@ def heads_by_reshape_alone(target, memory, weights, h, memory_lengths):
 
 @wrong
 def split_and_merged_by_reshape_alone(target, memory, weights, h, memory_lengths):
-    """Your head 0 gets the first rows with all their columns, as in a split by reshape alone, and your merge reverses
-    that. A reshape keeps the numbers in row-by-row order. Every head should get all the rows, with its own columns. Two
-    axes should trade places in both steps."""
+    """Your head 0 gets numbers from the first rows only, but from all their columns, as in a split by reshape alone,
+    and your merge reverses that. A reshape keeps the numbers in row-by-row order. Every head should get all the rows,
+    with its own columns. Two axes should trade places in both steps."""
 
     def attend(X_q, X_kv, W, h, mask):
         return _attend(X_q, X_kv, W, h, mask, split=_stacked, merge=lambda O: O.reshape(O.shape[0], O.shape[2], -1))
@@ -856,10 +856,10 @@ def scores_too_close(n, d_model):
 
 @wrong
 def scores_too_close_if_long(n, d_model):
-    """For some sizes your weights are sharp enough, but for other sizes the score of the right position is too close to
-    another score. There are three possible causes: two positions may have nearly the same key, many positions may each
-    take a small share, and scores shrink if d_k grows, because `multi_head_attention` divides them by the root of d_k.
-    How far must the right score be above every other one, for any n?"""
+    """For some sizes your weights are sharp enough, but for other sizes the score of the right position is not far
+    enough above the others. There are three possible causes: two positions may have nearly the same key, many positions
+    may each take a small share, and scores shrink if d_k grows, because `multi_head_attention` divides them by the root
+    of d_k. How far must the right score be above every other one, for any n?"""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     return {"W_Q": 50 * position @ np.eye(n, k=-1), "W_K": position, "W_V": token, "W_O": token.T}
@@ -981,8 +981,8 @@ def right_under_a_mask_with_more_columns(n, d_model):
 @wrong
 def latest_of_the_others(n, d_model):
     """Each row of your head looks at the latest position except its own. Under a causal mask, that is the previous one.
-    Without the mask, all rows but the last look at the last position. The score should depend on which position is
-    right before the query's own, not on which is latest."""
+    Without the mask, all rows but the last look at the last position. The score should depend on which position comes
+    immediately before the query's own, not on which comes last."""
     latest = np.tile(np.arange(n, dtype=float), (n, 1))
     return _looking(n, d_model, latest - 2.0 * n * np.eye(n))
 

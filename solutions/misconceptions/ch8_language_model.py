@@ -782,8 +782,8 @@ def values_turned_with_the_rest(X, weights, h):
 
 @wrong
 def only_the_queries_turned(X, weights, h):
-    """Your queries are turned by their positions, but your keys are not. A score should depend on the distance between
-    the two, so turn both, each by its own position."""
+    """In your scores, the queries are turned by their positions, but the keys are not. A score should depend on the
+    distance between the two, so turn both, each by its own position."""
     return block(X, weights, h, turn="Q")
 
 
@@ -1403,8 +1403,8 @@ def last_block_left_out(tokens, model):
 
 @wrong
 def first_block_left_out(tokens, model):
-    """The first block of the list has no effect on your logits. The rows should go through every block. Does the second
-    block read the output of the first?"""
+    """The first block of the list has no effect on your logits. The rows should go through every block. Does every
+    block run, and does the second read the output of the first?"""
     return read_out(through(tokens, model, model["blocks"][1:]), model)
 
 
@@ -1475,7 +1475,7 @@ wrong = misconceptions_of("sample_next")
 
 @wrong
 def times_the_temperature(logits, temperature, rng):
-    """Your draws are those of logits that are multiplied by the temperature. Divide by it instead: the higher the
+    """Your draws are what you get if the logits are multiplied by the temperature. Divide by it instead: the higher the
     temperature, the closer together the logits, and the more even the draws."""
     if temperature == 0:
         return int(np.argmax(logits))
@@ -1498,8 +1498,8 @@ def a_low_temperature_instead_of_zero(logits, temperature, rng):
 
 @wrong
 def nearest_running_sum(logits, temperature, rng):
-    """Your draws are those of the running sum that is nearest to the random number. Then the last token comes too rarely.
-    The random number belongs to the first token whose running sum is above it."""
+    """You seem to draw the token whose running sum is nearest to the random number. Then the last token comes too
+    rarely. The random number belongs to the first token whose running sum is above it."""
     if temperature == 0:
         return int(np.argmax(logits))
     return int(np.argmin(np.abs(np.cumsum(softmax(logits / temperature)) - rng.random())))
@@ -1800,7 +1800,7 @@ def continued(
     turn_when_read=False, turn_values=False, place_keys=None, caches=None, norms=("norm_1", "norm_2"), turn_queries=True, residual=(1, 1),
     activate=lambda x: np.maximum(x, 0), biases=(1, 1), mlp_part=1, raw_values=False, scale=None, parallel=False,
 ):  # fmt: skip
-    """Continue a text with a mistake, which the keyword arguments choose."""
+    """Continue a text, making the mistake that the keyword arguments choose."""
     text, new = list(tokens), list(tokens)[prompt]
     caches = caches or [None] * len(model["blocks"])
     for _ in range(n_new):
@@ -1928,8 +1928,8 @@ def positions_one_too_late(tokens, n_new, model, temperature, rng):
 
 @wrong
 def keys_kept_before_the_turn(tokens, n_new, model, temperature, rng):
-    """Your queries are turned by their positions, but your keys are not. Turn each key by the position of its own token
-    before you put it into the cache."""
+    """In your scores, the queries are turned by their positions, but the keys are not. Turn each key by the position of
+    its own token before you put it into the cache."""
     return continued(tokens, n_new, model, temperature, rng, turn_cached=False)
 
 

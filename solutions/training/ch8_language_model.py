@@ -34,7 +34,7 @@ WARM_UP, DECAY, DROPOUT = 100, 0.1, 0.1
 
 @dataclass(frozen=True)
 class Stage:
-    """A number of training steps on pieces of one length. A share of the pieces is not text, but repeated characters.
+    """A number of training steps on pieces of one length. Some of the pieces are not text, but repeated characters.
 
     Short pieces come first, because with them the model learns much sooner to continue what it has seen before.
     """

@@ -78,7 +78,7 @@ def corpus(package: Path) -> tuple[str, str]:
 
 
 def words_of(text: str) -> list[str]:
-    """Cut a text into words, each with the space before it, and into everything between words. No piece crosses a cut."""
+    """Cut a text into words, each with the space before it, and the pieces between words. No piece crosses a cut."""
     return re.findall(r" ?[A-Za-z]+| ?[^A-Za-z\s]+|\s", text)
 
 

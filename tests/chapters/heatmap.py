@@ -27,7 +27,7 @@ def probe(function, weights, rows, columns):
 
 
 def probe_again(function, weights, rows, columns):
-    """Do the same as ``probe``, the second time, while another picture is open. ``"returned"`` is "the Axes of another picture" if these were returned."""
+    """Call ``function`` twice, while another picture is open, and describe the second call's result as ``probe`` does. ``"returned"`` is "the Axes of another picture" if these were returned."""
     import matplotlib.pyplot as plt  # noqa: PLC0415
     from matplotlib.axes import Axes  # noqa: PLC0415
 

@@ -81,7 +81,7 @@ def among_contracted(result, a, b, *_more, **_named):
 
 
 def of_dot(result, a, b, *_more, **_named):
-    """Return the multiply-adds of a product that sums over the last axis of the first array."""
+    """Return the number of multiply-adds in a product that sums over the last axis of the first array."""
     return np.size(result) * (np.shape(a)[-1] if np.ndim(a) and np.ndim(b) else 1)
 
 

@@ -228,6 +228,7 @@ class TestDotProductAttention:
         V = np.array([[[1], [2], [4]], [[-1], [0], [8]]], dtype=float)
         agrees.dot_product_attention(Q, K, V)
         agrees.dot_product_attention(Q[:, None], K[:, None], V[:, None])
+        agrees.dot_product_attention(*(np.stack([array, 1 - 2 * array]) for array in (Q, K, V)))
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_large_scores(self, agrees):

@@ -102,7 +102,8 @@ TURNED_BY_WHAT_FOLLOWS = attend(
 FROM_THE_LAST_NUMBER = running_sum_and("Y[-2:-1] += 0.5 * X[-1:, -1:]")
 FROM_ROW_64 = running_sum_and("Y[62:63] += 0.5 * X[64:65].sum(axis=0)")
 LEAKS_IN_A_LONG_SEQUENCE = [
-    running_sum_and(f"Y[{i} : {i} + 1] += 0.5 * X[{i} + 1 : {i} + 2].sum(axis=0)") for i in (5, 16, 22, 28, 33, 37)
+    running_sum_and(f"Y[{i} : {i} + 1] += 0.5 * X[{i} + 1 : {i} + 2].sum(axis=0)")
+    for i in (0, 2, 5, 16, 22, 28, 33, 37)
 ]
 A_FAINT_LEAK = running_sum_and("Y[:-1] += 0.005 * X[1:]")
 

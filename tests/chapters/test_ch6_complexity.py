@@ -114,6 +114,7 @@ class TestAttentionCost:
         """all four sizes equal, and one pair of a query and a key"""
         agrees(extra_keys=True).attention_cost(3, 3, 3, 3)
         agrees(extra_keys=True).attention_cost(1, 1, 1, 1)
+        agrees(extra_keys=True).attention_cost(1, 1, 4, 2)
 
     @check(points=0.5, after="test_small_example")
     def test_any_sizes(self, agrees, rng):
@@ -516,7 +517,7 @@ class TestChunkedAttention:
     def test_batch(self, agrees):
         """a batch of three, in blocks of two, with one batch axis or two"""
         for batch in ((3,), (3, 1)):
-            agrees.chunked_attention(*arrays(66, 2, 3, 4, 3, batch=batch), 2)
+            agrees.chunked_attention(*arrays(66, 2, 5, 2, 3, batch=batch), 2)
 
     @check(points=0.5, visible=True, after="test_several_queries")
     def test_large_scores(self, agrees):
@@ -677,7 +678,7 @@ class TestDecodeStep:
 
     @check(visible=True, after=("test_longer_cache", "test_first_step"))
     def test_two_continuations(self, student):
-        """two texts with the same beginning: both continue from the caches of its last step"""
+        """two texts with the same beginning: both continue from the caches at its end"""
         assert_continues(student, step_inputs(70, 1, 2, 3))
 
     @check(points=0.5, after="test_longer_cache")

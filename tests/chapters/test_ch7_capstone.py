@@ -583,8 +583,8 @@ def cause_of(weights, i):
         return f"Row {i} gives its whole weight to position {i - 1}, as it should. So W_V or W_O is wrong."
     most = max((j for j in range(len(weights)) if j != i - 1), key=lambda j: weights[i, j])
     return (
-        f"Row {i} gives position {i - 1} the weight {weights[i, i - 1]:.4g}, and position {most} the weight "
-        f"{weights[i, most]:.4g}. W_Q and W_K decide this."
+        f"Row {i} gives position {i - 1} the weight {weights[i, i - 1]:.4g}, and the other positions together "
+        f"{1 - weights[i, i - 1]:.4g}, of which {weights[i, most]:.4g} is for position {most}. W_Q and W_K decide this."
     )
 
 
@@ -661,7 +661,7 @@ class TestPreviousTokenHead:
 
     @check(points=1, visible=True, after="test_small_example")
     def test_a_token_that_comes_back(self, student):
-        """a longer sequence with repeated tokens"""
+        """a longer sequence with repeated tokens, and a sequence of two tokens"""
         probed(student, [3, 1, 3, 3, 0, 1], 10)
         probed(student, [1, 0], 5)
 

@@ -671,7 +671,7 @@ def probe(sample_next, logits, temperature, rng, count):
 
 def within(low, high):
     """Return the phrase for a share within these bounds."""
-    return f"{100 * low:.0f} %" if low == high else f"{100 * low:.0f} % to {100 * high:.0f} %"
+    return f"{100 * low:.0f} %" if low == high else f"{100 * low:.0f} % to {int(100 * high + 1e-9)} %"
 
 
 # This probe describes in a phrase how often a token is drawn. The phrase is the same for all solutions with the same
@@ -685,7 +685,7 @@ def word(share, low, high):
         return within(low, high)
     if share in (0, 1):
         return within(share, share)
-    return f"below {{100 * low:.0f}} %" if share < low else f"above {{100 * high:.0f}} %"
+    return f"below {{100 * low:.0f}} %" if share < low else f"above {{int(100 * high + 1e-9)}} %"
 """
 SHARE = (
     WORDS
@@ -1004,7 +1004,7 @@ def greedy(tokens, n_new, model):
 
 
 def told_apart(values, _rng):
-    """Return the same inputs, or None if a text at temperature 0 has nearly equal best logits. Drawn texts are short, because many are drawn."""
+    """Return the same inputs, or None if a text at temperature 0 has nearly equal best logits. Texts are sampled only if they are short, because many samples are needed."""
     model = values["model"]
     long = len(values["tokens"]) > 7 or values["n_new"] > 2
     temperature = 0 if values["temperature"] < 0.005 or long else values["temperature"]
@@ -1206,7 +1206,7 @@ class TestGenerate:
 
     @check(points=0.75, after="test_multiply_adds")
     def test_fewer_multiply_adds(self, student):
-        """the right text within the same limit on multiply-adds, if the text is longer"""
+        """for longer texts, the right text within the same limit on multiply-adds"""
         counted(student, np.array([5, 1, 6, 0, 0, 2]), 16, LONGER)
         counted(student, np.array([5, 1, 6, 0, 0, 2] * 9), 16, LONGER)
         counted(student, np.arange(20) % 7, 14, MANY_TOKENS)

@@ -100,7 +100,7 @@ def inspect_chapter(course: Course, chapter: str) -> Inspection:
 
 
 def _follows(mistake: Mistake, begun: set[str]) -> bool:
-    """Return whether ``mistake`` is about an unfinished exercise in ``begun``, and so may be a consequence of that."""
+    """Return whether ``mistake`` concerns an unfinished exercise in ``begun``, and so may result from that."""
     if mistake.about or mistake.where:
         return mistake.about in begun
     return bool(begun & set(re.findall(r"\w+", mistake.what)))

@@ -136,7 +136,7 @@ def length_category(
     exclusive: bool = False,
     optional: bool = False,
 ) -> InputCategory:
-    """Return the category of calls whose axis has length ``lengths[0]``, or at least that length if ``lengths[1]`` is larger."""
+    """Return the category of calls in which the axis has length ``lengths[0]``, or at least that if ``lengths[1]`` is larger."""
     low, high = lengths
 
     def matches(call: BoundCall) -> bool:
@@ -202,7 +202,7 @@ class Argument:
     ordinary: ClassVar[Callable[..., Value]]  # draws a value if no style is requested
 
     def styles(self, name: str) -> Iterator[Style]:
-        """Yield the styles that a value may have, described for an argument called ``name``."""
+        """Yield the styles that a value may have. They call the argument ``name``."""
         return iter(())
 
     def fits(self, style: Style, value: Value, call: BoundCall) -> bool:

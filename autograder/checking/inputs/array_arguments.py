@@ -169,7 +169,7 @@ class ArrayArgument(ShapedArgument):
         return (rows + np.where(np.arange(len(rows)) % 2, -level, level)[:, None]).reshape(shape)
 
     def _by_rows(self, a: np.ndarray) -> np.ndarray:
-        """Return an array with its rows along axis 0. If the contract allows only one row, each entry is a row."""
+        """Return an array with its rows along axis 0. If the contract's shape has only one axis, each entry becomes a row."""
         return a.reshape(-1, a.shape[-1] if len(self.shape) > 1 else 1)
 
     def _some_equal(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:

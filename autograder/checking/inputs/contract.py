@@ -56,7 +56,7 @@ class Contract:
     draws: int = 1
 
     def leaves(self) -> dict[Path, Argument]:
-        """Return every argument that is not a dictionary, by its path: ``("weights", "self", "W_Q")``."""
+        """Return every argument that is not a dictionary, keyed by its path, such as ``("weights", "self", "W_Q")``."""
         return dict(_flatten_arguments(self.arguments, ()))
 
     def bind(self, given: Mapping[str, Value]) -> BoundCall:

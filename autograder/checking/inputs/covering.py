@@ -108,7 +108,7 @@ def _rearranged(value: Value) -> Value:
 
 
 def differing_arguments(one: Mapping[str, Value], other: Mapping[str, Value]) -> list[str]:
-    """Return the names of the arguments whose values are not equal bit for bit."""
+    """Return the names of the arguments whose values in ``one`` and ``other`` are not bitwise equal."""
     return [name for name in one if fingerprint(one[name]) != fingerprint(other.get(name))]
 
 
@@ -139,7 +139,7 @@ def _cover_once(contract: Contract, categories: Sequence[InputCategory], rng: np
 
 
 def _needed(inputs: Sequence[DrawnInput]) -> list[DrawnInput]:
-    """Return ``inputs`` without each input whose categories are all covered by other inputs. The largest inputs are removed first."""
+    """Return ``inputs`` without those whose categories are all covered by other inputs. The largest inputs are removed first."""
     counts = Counter(name for drawn in inputs for name in drawn.categories)
     unneeded = set()
     for drawn in sorted(inputs, key=lambda drawn: -len(str(fingerprint(dict(drawn.values))))):

@@ -122,7 +122,7 @@ class TableArgument(Argument):
         return frame
 
     def _without_some(self, column: str, count: int, rng: np.random.Generator) -> Value:
-        """Remove about 40 % of a column's values: at least one, and not all."""
+        """Remove about 40 % of a column's values: at least one, but not all."""
         frame = self.ordinary(count, rng)
         gone = rng.random(count) < 0.4
         gone[int(rng.integers(count))] = True

@@ -120,7 +120,7 @@ def write_entries(
     db_url: str | None = None,
     kept: dict[str, tuple[float, float]] | None = None,
 ) -> int:
-    """Write the marks of ``outcomes`` to the gradebook, and return how many submissions changed in it.
+    """Write the marks of ``outcomes`` to the gradebook, and return the number of submissions that changed.
 
     Manual scores, extra credit and manual comments are never changed. A submission whose scores are the same as before is not changed
     either. Several processes may write at the same time. If another process interferes, the whole transaction is repeated.

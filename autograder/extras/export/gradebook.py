@@ -52,7 +52,7 @@ State = Literal["graded", "waits", "missing"]
 
 @dataclass(frozen=True)
 class ChapterBook:
-    """A chapter in a gradebook: the class, the marks, the points of each cell, and the due date (UTC, as a naive datetime)."""
+    """A chapter in a gradebook: the class list, the marks, the points of each cell, and the due date (UTC, as a naive datetime)."""
 
     class_list: ClassList = field(default_factory=ClassList)
     marks: Mapping[str, SubmissionMarks] = field(default_factory=dict)

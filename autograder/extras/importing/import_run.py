@@ -194,7 +194,7 @@ def _files(chapter: NewChapter, beside: Sequence[str], *, every_way: bool = Fals
 
 
 def _copy_course(course: Course, root: Path) -> None:
-    """Copy the Python files that a chapter needs to run to ``root``, and link the folders of the other chapters' notebooks."""
+    """Copy to ``root`` the Python files that a chapter needs in order to run, and link the folders of the other chapters' notebooks."""
     ignored = shutil.ignore_patterns("__pycache__", ".*")
     root.mkdir()
     for path in course.root.glob("*.py"):

@@ -249,7 +249,7 @@ def _reasons(report: ChapterReport, names: Names, who: Callable[[str], str]) -> 
 
 
 def _behind(reports: Sequence[ChapterReport], names: Names) -> list[tuple[str, str, str]]:
-    """Return the students who may need help in or have not submitted at least two chapters, the most urgent first."""
+    """Return the students who may need help in, or have not submitted, at least two chapters, the most urgent first."""
     weak: dict[str, list[str]] = {}
     missing: dict[str, list[str]] = {}
     for report in reports:

@@ -157,15 +157,15 @@ def donor_operator(donors: Sequence[Donor], called: Sequence[Mapping[str, str]] 
     def donated(node: ast.expr, scope: Scope) -> Iterator[Change]:
         if isinstance(node, ast.Lambda) or _is_index(node):
             return
-        own = ast.dump(node)
-        seen = {own, *(donor.result for donor in donors)}  # never replace an expression with the whole solution
+        seen = {own := ast.dump(node), *(donor.result for donor in donors)}  # never replace it with the whole solution
         expressions, steps = known(scope)
         for expression, key, cost in expressions:
             if key not in seen:
                 seen.add(key)
                 numbers = isinstance(expression, ast.Constant) and isinstance(getattr(node, "value", None), int | float)
                 kind = "number" if numbers else "expression"
-                yield Change(expression, kind, 1.5 + cost)
+                # Another expression in place of a variable may only repair what an earlier line computed.
+                yield Change(expression, kind, 1.5 + cost + 0.4 * (isinstance(node, ast.Name) and own not in key))
         # A step added to a table of zeros computes what the code later fills in.
         if isinstance(node, ast.Constant | ast.Starred) or call_of(node)[0] in {"zeros", "empty"}:
             return

@@ -287,12 +287,12 @@ def other_number(node: ast.expr, scope: Scope) -> Iterator[Change]:
             yield Change(_literal(other), "number", cost, (1,) if other in mutated else ())
     if isinstance(node, ast.Constant) and isinstance(value, float):
         yield Change(ast.Constant(value * 2 or 1.0), "number", inf, (1,))  # a mutation of a float is a float
-    for name in scope.parameters:
-        yield Change(ast.Name(name, ast.Load()), "number", 1.6)
-        if value > 1:  # the number may fit only one example
-            yield Change(scope.np("sqrt", size(ast.Name(name, ast.Load()), -1)), "number", 1.2)
-    sizes = [name for name, computed in scope.assigned if value > 1 and ".shape[" in ast.unparse(computed)]
-    yield from (Change(ast.Name(name, ast.Load()), "number", 1.2) for name in sizes)
+    yield from (Change(ast.Name(name, ast.Load()), "number", 1.6) for name in scope.parameters)
+    lengths = [size(ast.Name(name, ast.Load()), -1) for name in scope.parameters]
+    roots = [scope.np("sqrt", length) for length in lengths]
+    sizes = [ast.Name(name, ast.Load()) for name, computed in scope.assigned if ".shape[" in ast.unparse(computed)]
+    for number in (*roots, *lengths, *sizes) if value > 1 else ():  # the number may fit only one example
+        yield Change(number, "number", 1.2)
 
 
 _MAX_HALVED = 1e300  # larger integers do not fit into a float

@@ -42,7 +42,7 @@ class PendingEdit(NamedTuple):
 
 
 class Text:
-    """The text of a definition that starts in line ``first`` of its cell."""
+    """The text of a definition that starts on line ``first`` of its cell."""
 
     def __init__(self, source: str, first: int) -> None:
         self._data = source.encode()

@@ -39,7 +39,8 @@ _SMALL, _PAIRED = 1.3, 400  # the highest cost of an edit in a pair within one l
 _VERY_SMALL, _PAIRED_ACROSS = 1.1, 150
 
 _REMOVING = frozenset({"case", "extra", "lines"})  # the kinds of edits that only remove code
-_CLEAR = _REMOVING | {"range", "inplace"}  # the kinds whose words stay, even if removing code corrects the line too
+_BETTER = _REMOVING | {"dtype"}  # the kinds whose words replace those of most other kinds at the same line
+_CLEAR = _BETTER | {"range", "inplace"}  # the kinds whose words are not replaced
 Places = tuple[tuple[str, int], ...]
 Survive = Callable[[Sequence[Variant]], Iterable[float]]
 Validate = Callable[[Variant], bool]
@@ -156,7 +157,7 @@ def _first_of(combined: _Combined, survive: Survive, validate: Validate, deadlin
 
 
 def _without_needless_edits(variant: Variant, validate: Validate) -> Variant:
-    """Return ``variant`` without the repeated edits that are not needed. The same text may be harmless in another line."""
+    """Return ``variant`` without the repeated edits that are not needed. An edit can be needed on one line only, although the same text occurs on others."""
     for edit in variant.edits if len(variant.edits) > 2 else ():
         rest = Variant(tuple(one for one in variant.edits if one is not edit))
         variant = rest if validate(rest) else variant
@@ -174,7 +175,7 @@ def _validated(
     failed: Counter[Places] = Counter()
 
     def is_open(variant: Variant) -> bool:
-        clearer = (old := valid.get(variant.places)) is None or (variant.kind in _REMOVING and old.kind not in _CLEAR)
+        clearer = (old := valid.get(variant.places)) is None or (variant.kind in _BETTER and old.kind not in _CLEAR)
         return clearer and failed[variant.places] < _MAX_VALIDATIONS
 
     while deadline.remaining:
@@ -207,8 +208,7 @@ def _located(valid: list[Variant]) -> Located | None:
     valid = [c for c in valid if c.kind in _REMOVING] or valid
     kinds = {c.kind for c in valid}
     places = tuple(sorted({place for c in valid for place in c.places}))
-    kind = "place" if "place" in kinds else kinds.pop() if len(kinds) == 1 else ""  # a line that moves stays the same
-    return Located(places, kind, len(best.edits), tuple(valid))
+    return Located(places, kinds.pop() if len(kinds) == 1 else "", len(best.edits), tuple(valid))
 
 
 def _repeated_edits(ones: Sequence[Variant]) -> Iterator[Variant]:

@@ -73,7 +73,7 @@ def _values_in(answer: Answer | None) -> Values:
 
 
 def traced_values(function: Callable[..., Any], text: str, call: Call) -> Values:
-    """Return the values that the variables of ``function``, a course function with the source ``text``, have in ``call``."""
+    """Return the values of the variables of ``function`` in ``call``. ``text`` is the source of this course function."""
     names = dict(function.__globals__)
     try:
         exec(_revealing(text), names)  # noqa: S102 - the course's own code

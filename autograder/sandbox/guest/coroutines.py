@@ -28,7 +28,7 @@ class NotebookLoop:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def run(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run ``work`` to its end, and raise its errors. Work that runs out of time is never resumed."""
+        """Run ``work`` to completion, and raise its errors. Work that runs out of time is never resumed."""
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             self._loop.set_exception_handler(_report_error)

@@ -185,7 +185,7 @@ def loop_in(trace: TracebackType | None, cells: dict[str, tuple[str, list[str]]]
 
 
 def loop_around(lines: list[str], number: int) -> tuple[str, int] | None:
-    """Return the first line of the innermost loop around line ``number``, and its number, or None. The interrupted line is random."""
+    """Return the first line of the innermost loop around line ``number``, and its number, or None. The line at which a timeout interrupts is arbitrary."""
     import ast  # noqa: PLC0415 - slow, and only needed after a timeout
 
     try:

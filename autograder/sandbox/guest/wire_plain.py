@@ -86,7 +86,7 @@ class Iterated(tuple[Value, ...]):  # noqa: SLOT001 - a subclass of tuple cannot
     known: Iterated | None = None
 
     def all_items(self) -> Iterated:
-        """Return the iterator with all of its items, as far as they are available."""
+        """Return the iterator with as many of its items as are available."""
         if self.more and self.again is not None and self.known is None:
             self.known = self.again()
         return self.known or self
@@ -111,7 +111,7 @@ def opaque_tree(value: Value) -> list[Json]:
 
 
 def _bad_key_type(keys: Iterable[Value]) -> str:
-    """Return the type of the first of ``keys``, or of its items, that cannot be a key, or ``""`` if all can."""
+    """Return the name of the type of the first of ``keys`` that cannot be a key, or ``""`` if all can. In tuples and frozensets, search the items."""
     for key in keys:
         if not is_key(key):
             return _bad_key_type(key) if type(key) in (tuple, frozenset) else type(key).__name__

@@ -392,7 +392,7 @@ def _misconception(data: dict[str, Json], results: Sequence[RecordedAnswer]) -> 
 
 
 def _outcome(data: dict[str, Json] | int, results: Sequence[RecordedAnswer] = ()) -> RecordedAnswer:
-    """Return a result, which ``data`` describes or whose place in ``results`` it is."""
+    """Return a result. ``data`` is its description or its index in ``results``."""
     if isinstance(data, int):
         return results[data]
     if data.get("skip"):

@@ -322,5 +322,5 @@ def _not_a_function(value: Value, names: Mapping[str, Value], examples: Examples
 
 
 def usage(exercise: ExerciseExamples, verb: str) -> str:
-    """Return the call of ``verb``, such as ``check``, for an exercise. The argument is the function or, for a quiz, the name."""
+    """Return the code that calls ``verb``, such as ``check``, for an exercise. The argument is the function or, for a quiz, the name."""
     return f'{verb}("{exercise.name}")' if exercise.kind == "answers" else f"{verb}({exercise.name})"

@@ -229,7 +229,7 @@ def only_once(celsius, seen=[]):  # noqa: B006 - that is the mistake
         (only_once, "to_kelvin stopped with an error when it got the same arrays a second time, with other numbers in"),
         (in_place, "to_kelvin changes its input `celsius`"),
         (forgetful, "two calls with the same input had different outcomes"),
-        (one_array, "A later call of to_kelvin changed the result of an earlier call."),
+        (one_array, "A later call of to_kelvin changed the result of this call."),
         (another_shape, "changes its input"),
     ],
 )

@@ -328,7 +328,7 @@ def test_a_dictionary_handed_out_again_is_noticed_where_a_function_takes_whole_n
 
     care = graded(course, boxes_again).checks[-1]
     assert care.status == "failed"
-    assert "A later call of boxes changed the result of an earlier call." in care.message
+    assert "A later call of boxes changed the result of this call." in care.message
 
 
 TWO_NUMBERS = '''

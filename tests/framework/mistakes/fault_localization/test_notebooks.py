@@ -157,7 +157,7 @@ def test_two_mistakes_are_both_reported_if_an_edit_of_each_leaves_the_other(pati
 def test_a_classmates_right_answer_lends_an_expression(patient):
     """Expressions from classmates' right programs are tried in the sandbox, even if no solution of the course contains them."""
     right = "def mean_kelvin(celsius):\n    kelvin = to_kelvin(celsius)\n    return np.einsum('...t->...', kelvin) / np.shape(kelvin)[-1]"
-    wrong = right.replace("np.shape(kelvin)[-1]", "np.hypot(3, 4)")
+    wrong = right.replace("np.shape(kelvin)[-1]", "len(str(kelvin))")
     students = {"ada": {"mean_kelvin": wrong}, "bob": {"mean_kelvin": right}, "cy": {"mean_kelvin": f"# Mine\n{wrong}"}}
     ada, _, cy = (v.exercise("mean_kelvin") for v in grade_notebooks(patient, hand_in_all(patient, **students)))
     assert ada.located is None
