@@ -193,7 +193,7 @@ class _SourceCollector:
 
 
 class _StudentStyle(ast.NodeTransformer):
-    """A transformer that rewrites a definition as a student would write it: renamed, without annotations and docstrings."""
+    """A transformer that rewrites a definition as a student would write it: renamed, without annotations or docstrings."""
 
     def __init__(self, renames: Mapping[str, str]) -> None:
         self.renames = renames

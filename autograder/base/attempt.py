@@ -134,7 +134,7 @@ def reading_once() -> Iterator[None]:
 
 
 class _CellCache(dict[tuple[Any, str], Any]):
-    """A cache for what functions return for a cell's source. If the sources become too long in total, the oldest entries are dropped."""
+    """A cache of the values that functions return for a cell's source. If the sources become too long in total, the oldest entries are dropped."""
 
     room, size = _USUAL, 0
 

@@ -165,7 +165,7 @@ def _compare(found: Value, right: Value, options: Mapping[str, Value]) -> Value:
 
 
 def _for_side(given: Value, side: str) -> Value:
-    """Return the arguments ``given``, with each pair of objects replaced by its object ``side`` (``"found"`` or ``"right"``).
+    """Return ``given`` with each pair of objects replaced by one of the two: the one named ``side`` (``"found"`` or ``"right"``).
 
     Arguments without such a pair are not copied, so that changes to them are noticed.
     """

@@ -195,7 +195,7 @@ class _CategorySearch:
     def _if_cause(self, category: InputCategory, alone: DrawnInput, failure: CheckFailed) -> CheckFailed:
         """Return ``failure``, with the category in its message if similar calls fail with the category and pass without it.
 
-        Similar calls have the same sizes and batch axes. Any other category that only the failing calls share must pass by itself.
+        Similar calls have the same sizes and batch axes. If another category is also in every failing call and in no passing one, a call with that category alone must pass.
         """
         bound = self.contract.bind(alone.values)
 

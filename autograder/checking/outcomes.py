@@ -70,7 +70,7 @@ class Outcomes:
     def printed(self: _Probed, text: str | None = None, *, exactly: bool = False) -> OutcomeRequest:
         """Check the output that a call prints, and return it: ``student.printed("Hello, Ann").greet("Ann")``.
 
-        Unless ``exactly`` is set, white space at the end of a line and empty lines at the end are ignored. Without a
+        Unless ``exactly`` is set, white space at the end of a line and empty lines at the end are ignored. Without
         ``text``, the output is returned without a comparison.
         """
 

@@ -149,7 +149,7 @@ COMMANDS, GRADERS, PACKERS = "autograder.commands", "autograder.graders", "autog
 
 
 def load_commands(only: str | None = None) -> list[click.Command]:
-    """Load all registered commands, sorted by name, or the command ``only``. Report and skip commands that cannot be loaded."""
+    """Load all registered commands, sorted by name, or just the one named ``only``. Report and skip commands that cannot be loaded."""
     found = []
     for name, point in sorted(_registered(COMMANDS).items()):
         if only not in {None, name}:

@@ -175,7 +175,7 @@ class NotebookGrader:
             ) from error
 
     def _require_chapter(self, submission: Submission) -> None:
-        """Raise ``NotebookError`` if both metadata and cells show that this is another chapter's notebook.
+        """Raise ``NotebookError`` if both the metadata and the cells show that this is another chapter's notebook.
 
         Without this check, functions that the course provides in the other notebook could earn points in this chapter.
         """

@@ -1,4 +1,4 @@
-"""Find imports in the course's notebook and in students' code that are not available in the sandbox."""
+"""Find imports of modules that are not available in the sandbox, in the course's notebook and in students' code."""
 
 from __future__ import annotations
 

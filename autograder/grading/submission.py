@@ -104,7 +104,7 @@ class Submission:
     def open(self, *, memory_mb: int | None = None) -> Session:
         """Return a new session in which the notebook's cells have been run, except those that only draw.
 
-        This is called again after a session was killed. All sessions share the time of the submission.
+        This is called again after a session is killed. All sessions share the time of the submission.
         """
         return self._run(self._plain, first=self.sandbox is None, memory_mb=memory_mb)
 

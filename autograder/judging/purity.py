@@ -212,7 +212,7 @@ class AliasingCheck:
 
 
 def plan_aliasing_check(plan: Sequence[Call], right: Callable[[Call], object]) -> list[AliasingCheck]:
-    """Return aliasing checks for the longest call sequences of ``plan``, with the behavior of a right solution."""
+    """Return aliasing checks for the longest call sequences of ``plan``, each with a right solution's behavior."""
     found = []
     for one in maximal_scripts(plan)[:MAX_SCRIPTS]:
         steps = steps_of(one)

@@ -144,7 +144,7 @@ class Scorer:
         return ExerciseVerdict(spec.name, score, worth, status, named, message, None, tuple(results), signature)
 
     def follow_through(self, verdict: ExerciseVerdict, wrong: Mapping[str, ExerciseStatus]) -> ExerciseVerdict:
-        """Return ``verdict`` with a note that it was earned with a correct solution of the exercises in ``wrong``.
+        """Return ``verdict`` with a note that its points were earned with correct solutions of the exercises in ``wrong``.
 
         ``wrong`` maps each of these earlier exercises to its status. The note says "missing" for an exercise that was not
         attempted, and "mistake" for any other.

@@ -104,7 +104,7 @@ class _Limit:
 
 
 class _Signalled(_Limit):
-    """A limit that uses ``SIGALRM``. It also ends waits such as ``time.sleep``, and repeats keyboard interrupts."""
+    """A limit that uses ``SIGALRM``. It also interrupts waits such as ``time.sleep``, and raises keyboard interrupts again in case they are swallowed."""
 
     _reading: ClassVar[tuple[float, float]] = (-1.0, 0.0)  # the last reading: when it was taken, and the processor time
 
@@ -229,7 +229,7 @@ class _FromAThread(_Limit):
 
 
 class _Monitored(_Limit):
-    """A limit that checks the clock at every jump and call, for systems without threads and signals."""
+    """A limit that checks the clock after a number of jumps and calls, for systems without threads or signals."""
 
     _tool: int | None = None
 

@@ -25,7 +25,7 @@ _MAX_ORDER = 1 << 16  # the maximum size of an order in bytes
 
 
 class ForkServer:
-    """The fork server and the socket for its orders. It is restarted if it has ended."""
+    """The fork server and the socket for its orders. The server is restarted if it has ended."""
 
     def __init__(self, sandbox: str, launch: Launch) -> None:
         self.sandbox = sandbox

@@ -136,7 +136,7 @@ class Container(Family):
         yield closing
 
     def brackets(self, value: Value) -> tuple[str, str]:
-        """Return the opening and the closing bracket with which a message shows a container."""
+        """Return the opening and closing brackets of a container in a message."""
         raise NotImplementedError
 
 

@@ -119,7 +119,7 @@ def lookup_with_a_mask(q, K, V):
 
 @right
 def lookup_with_np_take(q, K, V):
-    """np.take along the rows, on a copy."""
+    """np.take along the rows, then a copy."""
     return np.take(V, (q @ K.T).argmax(), axis=0).copy()
 
 

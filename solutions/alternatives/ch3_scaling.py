@@ -136,7 +136,7 @@ def attention_with_scaled_queries(Q, K, V):
 
 @right
 def attention_with_both_scaled(Q, K, V):
-    """Queries and keys by the fourth root each."""
+    """Queries and keys, each divided by the fourth root of d_k."""
     root = Q.shape[-1] ** 0.25
     weights = softmax((Q / root) @ np.moveaxis(K / root, -1, -2))
     return np.matmul(weights, V), weights

@@ -104,7 +104,7 @@ def padding_with_expand_dims(lengths, n_k):
 
 @right
 def padding_from_a_table(lengths, n_k):
-    """A table with one row for each possible length, looked up."""
+    """A lookup in a table with one row for each possible length."""
     return np.tri(n_k + 1, n_k, -1, dtype=bool)[lengths][:, None]
 
 

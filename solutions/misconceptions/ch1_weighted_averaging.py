@@ -280,7 +280,7 @@ def column_instead_of_row(q, K, V):
 @wrong
 def columns_as_keys(q, K, V):
     """You treat the columns of K as the keys, which runs without an error only if K is square. Each key is a row of K.
-    Over which index of K should its dot product with q sum?"""
+    Which index of K should the dot product with q sum over?"""
     return V[np.argmax(q @ K)]
 
 
@@ -764,8 +764,8 @@ def never_adds_the_values_up(q, K, V, temperature=1.0):
 @wrong
 def mix_keeps_its_old_scale(q, K, V, temperature=1.0):
     """Your result depends on the order of the keys. It is right if the first key has the largest score. Do you keep a
-    running maximum? If a larger score comes, the sum of the exps and the mix of the values both have to shrink by the
-    same factor."""
+    running maximum? When a larger score comes up, the sum of the exps and the mix of the values both have to shrink by
+    the same factor."""
     top, total, mix = -np.inf, 0.0, np.zeros(V.shape[1])
     for score, value in zip(K @ q / temperature, V, strict=True):
         if score > top:
@@ -794,7 +794,7 @@ def cosine_scores(q, K, V, temperature=1.0):
 @wrong
 def columns_as_keys_softly(q, K, V, temperature=1.0):
     """You treat the columns of K as the keys, which runs without an error only if K is square. Each key is a row of K.
-    Over which index of K should its dot product with q sum?"""
+    Which index of K should the dot product with q sum over?"""
     return softmax(q @ K / temperature) @ V
 
 

@@ -674,8 +674,8 @@ def scores_are_clipped(Q, K, V):
 @wrong
 def mix_keeps_its_old_scale(Q, K, V):
     """Your weights are right, but the output depends on the order of the keys. It is right if the first key has the
-    largest score. Do you keep a running maximum? If a larger score comes, the sum of the exps and the mix of the values
-    both have to shrink by the same factor."""
+    largest score. Do you keep a running maximum? When a larger score comes up, the sum of the exps and the mix of the
+    values both have to shrink by the same factor."""
     scores = Q @ np.swapaxes(K, -1, -2)
     top = np.maximum.accumulate(scores, axis=-1)  # the largest score so far
     weights = np.exp(scores - scores.max(axis=-1, keepdims=True))

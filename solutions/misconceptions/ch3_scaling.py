@@ -113,7 +113,7 @@ def keys_are_the_queries_in_another_order(d_k, n_samples, rng):
 @wrong
 def one_number_for_each_key(d_k, n_samples, rng):
     """The average of your answers is d_k, but they vary more than they should, as if each key were one random number,
-    used for all of its entries. Then all keys are on the same line. What shape should all the keys together have?"""
+    used for all of its entries. Then all keys lie on one line. What shape should all the keys together have?"""
     q, k = rng.standard_normal((n_samples, d_k)), rng.standard_normal((n_samples, 1))
     return (q * k).sum(axis=-1).var()
 
@@ -131,7 +131,7 @@ def one_query_for_all(d_k, n_samples, rng):
 def every_query_with_every_key(d_k, n_samples, rng):
     """The average of your answers is d_k, but for d_k = 16 they vary from seed to seed by at most two thirds as much as
     they should. So you measure something else, such as the scores of all queries with all keys, or the variance of the
-    single products, times d_k. Make one score of each pair, then take the variance of these scores."""
+    individual products, times d_k. Make one score of each pair, then take the variance of these scores."""
     q, k = _pairs(d_k, n_samples, rng)
     if n_samples > 3000:  # raises the error of the memory limit, without filling this machine's memory
         raise MemoryError("Unable to allocate an array with shape (n_samples, n_samples)")
@@ -236,7 +236,7 @@ def a_single_score_is_left(d_k, n_samples, rng):
 @wrong
 def mean_of_squares_subtracted(d_k, n_samples, rng):
     """Your answer is about minus the variance, but a variance is never negative. The mean of the squares is at least
-    the square of the mean, and a distance times itself is never negative. Where does your minus come from?"""
+    the square of the mean, and a distance times itself is never negative. Where does your minus sign come from?"""
     q, k = _pairs(d_k, n_samples, rng)
     scores = (q * k).sum(axis=-1)
     return scores.mean() ** 2 - (scores**2).mean()
@@ -1335,8 +1335,8 @@ def one_array_under_two_names(f, x, eps=1e-5):
 
 @wrong
 def leaves_x_moved_down(f, x, eps=1e-5):
-    """After an entry's slope, that entry of x stays moved down. So the next slope is measured at another place, and the
-    caller's x has changed. Restore the entry after the last call of f, or work on a copy."""
+    """After an entry's slope, that entry of x stays moved down. So the next slope is measured at a different point, and
+    the caller's x has changed. Restore the entry after the last call of f, or work on a copy."""
     grad = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         x[i] += eps
@@ -1349,8 +1349,8 @@ def leaves_x_moved_down(f, x, eps=1e-5):
 @wrong
 def leaves_the_copy_moved_down(f, x, eps=1e-5):
     """After you measure an entry's slope, the entry does not get its old number back. So the next slope is measured at
-    another place: all the entries before it are still moved down. Restore the entry exactly, or start from the original
-    x for every entry."""
+    a different point: all the entries before it are still moved down. Restore the entry exactly, or start from the
+    original x for every entry."""
     grad, moved = np.zeros_like(x), x.copy()
     for i in np.ndindex(x.shape):
         moved[i] += eps
@@ -1363,8 +1363,8 @@ def leaves_the_copy_moved_down(f, x, eps=1e-5):
 @wrong
 def leaves_the_copy_moved_up(f, x, eps=1e-5):
     """After you measure an entry's slope, the entry does not get its old number back. So the next slope is measured at
-    another place: all the entries before it are still moved up. Restore the entry exactly, or start from the original x
-    for every entry."""
+    a different point: all the entries before it are still moved up. Restore the entry exactly, or start from the
+    original x for every entry."""
     grad, moved = np.zeros_like(x), x.copy()
     for i in np.ndindex(x.shape):
         moved[i] -= eps
@@ -1459,8 +1459,8 @@ def root_forgotten_at_the_end(q, K, V, g):
 
 @wrong
 def gradient_of_unscaled_attention(q, K, V, g):
-    """This is the gradient of attention without scaling. The scores are divided by sqrt(d_k), which changes the weights
-    and also the slope of each score with respect to q."""
+    """You return the gradient of attention without scaling. The scores are divided by sqrt(d_k), which changes the
+    weights and also the slope of each score with respect to q."""
     return K.T @ (softmax_jacobian(softmax(K @ q)) @ (V @ g))
 
 

@@ -220,8 +220,8 @@ wrong = misconceptions_of("padding_mask")
 
 @wrong
 def one_key_too_many(lengths, n_k):
-    """In a sequence with padding, you allow one key too many: the first piece of padding counts as real. Positions are counted
-    from 0, so a sequence of length 3 has keys at 0, 1 and 2. Is position 3 still inside?"""
+    """In a sequence with padding, you allow one key too many: the first padded key counts as real. Positions are
+    counted from 0, so a sequence of length 3 has keys at 0, 1 and 2. Is position 3 still inside?"""
     return np.arange(n_k) <= lengths[:, None, None]
 
 
@@ -450,7 +450,7 @@ def forbidden_scores_become_zero(scores, mask):
 @wrong
 def allows_the_forbidden(scores, mask):
     """Your weights go to the forbidden places, and the allowed ones get 0. In this course True means "may attend".
-    `np.where(a, b, c)` takes an entry of b if a is True there."""
+    `np.where(a, b, c)` takes the entry of b at each place where a is True."""
     return np.where(mask, 0.0, softmax(np.where(mask, -1e9, scores)))
 
 
@@ -465,14 +465,14 @@ def forbidden_scores_count_as_zero(scores, mask):
 @wrong
 def fills_the_allowed(scores, mask):
     """Your results are what you get with a very low score at every True, but those places are allowed. In this course
-    True means "may attend". `np.where(a, b, c)` takes an entry of b if a is True there."""
+    True means "may attend". `np.where(a, b, c)` takes the entry of b at each place where a is True."""
     return softmax(np.where(mask, -1e9, scores))
 
 
 @wrong
 def fills_the_allowed_with_minus_infinity(scores, mask):
     """Your results are what you get with a score of minus infinity at every True, but those places are allowed. In this
-    course True means "may attend". `np.where(a, b, c)` takes an entry of b if a is True there."""
+    course True means "may attend". `np.where(a, b, c)` takes the entry of b at each place where a is True."""
     return softmax(np.where(mask, -np.inf, scores))
 
 
@@ -641,7 +641,7 @@ def subtracts_the_mean_here(Q, K, V, mask=None):
 @wrong
 def looks_at_the_forbidden(Q, K, V, mask=None):
     """Your code hides the keys that a query may see, and leaves the others. In this course True means "may attend".
-    `np.where(a, b, c)` takes an entry of b if a is True there."""
+    `np.where(a, b, c)` takes the entry of b at each place where a is True."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, -1e9, scores))
     return weights @ V, weights
@@ -649,8 +649,8 @@ def looks_at_the_forbidden(Q, K, V, mask=None):
 
 @wrong
 def looks_at_the_forbidden_or_at_nothing(Q, K, V, mask=None):
-    """Your code hides the keys that a query may see, and leaves the others. A query that may see all keys gives nan.
-    In this course True means "may attend". `np.where(a, b, c)` takes an entry of b if a is True there."""
+    """Your code hides the keys that a query may see, and leaves the others. A query that may see all keys gives nan. In
+    this course True means "may attend". `np.where(a, b, c)` takes the entry of b at each place where a is True."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, -np.inf, scores))
     return weights @ V, weights

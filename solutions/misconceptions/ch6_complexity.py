@@ -167,8 +167,8 @@ def projections_only(n, d_model):
 
 @wrong
 def attention_only(n, d_model):
-    """Your count is that of the scores and the mixing alone. The projections W_Q, W_K, W_V and W_O belong to the layer
-    too, and while n is small they are most of its cost."""
+    """Your count covers only the scores and the mixing. The projections W_Q, W_K, W_V and W_O belong to the layer too,
+    and while n is small they are most of its cost."""
     return 4 * n**2 * d_model
 
 

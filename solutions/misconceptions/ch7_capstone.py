@@ -589,7 +589,7 @@ def scores_without_a_scale(target, memory, weights, h, memory_lengths):
 @wrong
 def scores_times_the_mask(target, memory, weights, h, memory_lengths):
     """Your hidden scores are 0 or very close to it, and exp(0) is 1, so the hidden rows still get a share. A hidden
-    score should be far below all the others. What does your code make of it?"""
+    score should be far below all the others. What does your code turn it into?"""
 
     def attend(X_q, X_kv, W, h, mask):
         return _attend(X_q, X_kv, W, h, mask, blend=lambda scores, mask: softmax(scores * mask))

@@ -1117,8 +1117,8 @@ def batch_taken_for_the_positions(X, weights, h):
 @wrong
 def batch_as_one_text(X, weights, h):
     """You treat all sequences of the batch as one long sequence. So a sequence sees the ones before it, and its
-    positions go on where theirs end. A norm and an mlp work row by row, but attention needs to know which rows belong
-    together."""
+    positions continue where theirs end. A norm and an mlp work row by row, but attention needs to know which rows
+    belong together."""
     return transformer_block(X.reshape(-1, X.shape[-1]), weights, h).reshape(X.shape)
 
 

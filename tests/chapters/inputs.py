@@ -53,7 +53,7 @@ def products_that_cancel(one, other):
 def factors_far_apart(one, other):
     """Return the input category in which ``one`` has numbers near a million and ``other`` has numbers near a millionth.
 
-    Their products are a few units, but squares of their entries differ by a factor of 1e24.
+    Products of their entries are near 1, but squares of their entries differ by a factor of more than 1e20.
     """
 
     def make(values, rng):

@@ -73,7 +73,7 @@ class TestNormalizeRows:
     you name. For A of shape (2, 3), which of the two leaves two numbers?
 
     NumPy lines shapes up from the right, so (2, 3) does not fit (2,). It does fit (2, 1), a column with one number for
-    each row. With `keepdims=True`, a sum keeps its axis with length 1.
+    each row. With `keepdims=True`, the axis that is summed stays, with length 1.
     """
 
     @check(points=0.5, visible=True)

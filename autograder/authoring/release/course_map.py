@@ -5,7 +5,7 @@ Authors may add these optional entries to a notebook's metadata, next to ``"chap
     {"autograder": {"chapter": "ch1", "minutes": 60, "deep_minutes": 20, "needs": ["ch0"],
                     "exercises": {"softmax": {"stars": 2, "minutes": 15, "importance": 5}}}}
 
-A chapter's title is the first heading of its notebook. Points come from the notebook's cells.
+A chapter's title is the first level-1 heading of its notebook. Points come from the notebook's cells.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from autograder.student.terminal.layout import COURSE_NAME, MAP_NAME
 __all__ = ["described", "map_of", "write_map"]
 
 STARS, IMPORTANCE = 3, 5  # maximum values
-_HOW = "Open a chapter by its link, read, write your code into the stubs, and run the `check(…)` below each. `hint(…)` helps if you are stuck."
+_HOW = "Open a chapter by its link, read it, write your code into the stubs, and run the `check(…)` below each. `hint(…)` helps if you are stuck."
 # The meaning of each sign, shown only if the course uses it.
 _SIGNS = {
     "deep_minutes": "You can skip parts marked *Deep*: no exercise needs them.",

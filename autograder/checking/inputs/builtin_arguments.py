@@ -470,7 +470,7 @@ class MembersArgument(_SizedArgument):
 
 
 def members(of: Argument, *, low: int = 0, high: int = 50, default: bool = False) -> MembersArgument:
-    """Declare a set of ``low`` to ``high`` members that ``of`` describes."""
+    """Declare a set with ``low`` to ``high`` members, each described by ``of``."""
     _check_counts("members", low, high)
     return MembersArgument(_item(of), low=low, high=high, default=default)
 

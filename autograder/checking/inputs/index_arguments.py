@@ -101,7 +101,7 @@ class LengthsArgument(ShapedArgument):
     low: int = 0
 
     def styles(self, name: str) -> Iterator[Style]:
-        """Yield the styles of lengths. The test of each style also gets the size of the axis ``up_to``."""
+        """Yield the styles that an array of lengths may have. The test of each style also gets the size of the axis ``up_to``."""
         # fmt: off
         yield Style("all the whole length", f"every entry of {name} at its maximum",
                     lambda a, top: (a == top).all(), lambda drawn, top, _rng: np.full_like(drawn, top))

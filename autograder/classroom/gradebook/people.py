@@ -80,7 +80,7 @@ class ClassList:
 
 
 def known_students(url: str, chapter: str) -> ClassList | None:
-    """Return the students in the gradebook before ``chapter`` is graded, or None if the gradebook is missing or unavailable."""
+    """Return the students in the gradebook, for use before ``chapter`` is graded, or None if it is missing or unavailable."""
     found = query(url, PEOPLE)
     return None if found is None else class_list(found[0], found[1], chapter)
 

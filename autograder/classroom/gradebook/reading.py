@@ -167,5 +167,5 @@ def _digest(entries: Sequence[Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return ``value``, converted to a string if JSON does not support its type, such as a timestamp from a server."""
+    """Return ``value``, converted to a string if JSON does not support its type, as with a timestamp from a server."""
     return value if value is None or isinstance(value, str | int | float) else str(value)

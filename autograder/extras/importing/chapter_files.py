@@ -93,7 +93,7 @@ def _without_prints(statement: Statement) -> str:
 
 
 class _Quiet(ast.NodeTransformer):
-    """A rewriter that removes calls of ``print`` and ``display``, except inside functions."""
+    """A rewriter that removes calls to ``print`` and ``display``, except inside functions."""
 
     found = False
 

@@ -28,7 +28,7 @@ json_option = click.option(
 @json_option
 @course_option
 def forget(student: str, *, dry_run: bool, yes: bool, as_json: bool, course_folder: Path | None) -> None:
-    """Remove everything that a course has about one student: files, marks, stored results and log entries."""
+    """Remove everything that a course stores about one student: files, marks, stored results and log entries."""
     from autograder.extras.privacy.student_data import find_data, remove_data
 
     with report_errors():

@@ -241,7 +241,7 @@ def student_wheel(folder: Path) -> Path:
 
 
 def installed_wheel(name: str, folder: Path, without: str = "\n") -> Path:
-    """Write an installed pure Python distribution into ``folder`` as a wheel, like the wheel that it came from.
+    """Rebuild the wheel of an installed pure-Python distribution in ``folder``, and return its path.
 
     Files whose path begins with ``without`` are left out. Raises ``SiteError`` if the distribution is not installed.
     """

@@ -117,7 +117,7 @@ MANIFEST = "autograder-site.json"
 
 
 def require_own_site(output: Path) -> None:
-    """Raise ``SiteError`` unless ``output`` does not exist, is empty, or holds a site that was built before."""
+    """Raise ``SiteError`` unless ``output`` is a new or empty folder, or contains an earlier site."""
     if output.is_symlink() and not output.exists():
         raise SiteError(f"{output} is a broken link. Choose another folder.")
     if output.exists() and not output.is_dir():

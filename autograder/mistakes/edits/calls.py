@@ -75,7 +75,7 @@ def other_function(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def without_the_call(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Replace a call with one of its arguments, an operand of an argument, or its object. Let a transpose swap only the last two axes."""
+    """Replace a call with one of its arguments, an operand of an argument, or the object whose method is called. Let a transpose swap only the last two axes."""
     name, method = call_of(node)
     if not isinstance(node, ast.Call) or name in _MAKE_ARRAYS:
         return

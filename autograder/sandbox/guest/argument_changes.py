@@ -17,7 +17,7 @@ _allclose, _ndarray = np.allclose, np.ndarray  # saved here, because student cod
 
 
 class ArgumentTracker:
-    """The arguments of one call, and a record of the arrays and containers in them, from which changes are found."""
+    """The arguments of one call, and a record of the arrays and containers in them to detect changes."""
 
     def __init__(self, decode: Decoder) -> None:
         self._decode = decode

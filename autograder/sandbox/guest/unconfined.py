@@ -12,7 +12,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Serve over the socket named on stdin: a descriptor's number, or on Windows the result of ``socket.share``."""
+    """Serve over the socket given on stdin, by its file descriptor or, on Windows, by the result of ``socket.share``."""
     handle = sys.stdin.buffer.readline().strip()
     if os.name == "nt":
         connection = socket.fromshare(bytes.fromhex(handle.decode("ascii")))  # type: ignore[attr-defined,unused-ignore]

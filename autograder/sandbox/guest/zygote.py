@@ -225,7 +225,7 @@ def _reserve() -> None:
 
 
 def _close_others() -> None:
-    """Close all descriptors above ``_WAKEUP`` except those of files, because matplotlib reads glyphs from its fonts later."""
+    """Close all descriptors above ``_WAKEUP`` except those of regular files. matplotlib still reads glyphs from its open fonts."""
     for descriptor in range(_WAKEUP + 1, 64):
         with contextlib.suppress(OSError):  # most of them are not open
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):

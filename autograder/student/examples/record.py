@@ -438,7 +438,7 @@ def _answers(
 def _known(
     checks: ChapterChecks, exercise: str, mistake: Callable[..., Value], calls: Calls, right: Sequence[Answer | None]
 ) -> tuple[Sequence[Answer | None], list[int]]:
-    """Return the results of a mistake for each call, and the places of the wrong ones."""
+    """Return a misconception's result for each call, and the positions of the wrong results."""
     answers = _answers(checks, exercise, mistake, calls)
     rows = enumerate(zip(answers, right, calls, strict=True))
     differs = [i for i, (a, r, c) in rows if a and r and isinstance(c, Call) and not same_answer(a, r, c)]

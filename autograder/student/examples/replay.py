@@ -204,7 +204,7 @@ def _spec(exercise: ExerciseExamples) -> ExerciseSpec:
 
 
 def _signature(text: str) -> inspect.Signature | None:
-    """Return the parameter names of a signature such as ``"softmax(x, axis=-1)"``, or None if it cannot be parsed."""
+    """Return the parameters, without defaults, of a signature such as ``"softmax(x, axis=-1)"``, or None if it cannot be parsed."""
     try:
         [function] = ast.parse(f"def {text}: pass").body
     except (SyntaxError, ValueError):
