@@ -41,8 +41,8 @@ def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
 
     Each score s becomes exp(s), divided by the sum of all the exp(...) along `axis`.
 
-    x:       any shape, any finite numbers (1000 is a fine score, and so is 1e300).
-             Two scores above 1e9 or below -1e9 are never almost equal
+    x:       any shape with at least one axis, any finite numbers (1000 is a fine score, and so is
+             1e300). Two scores above 1e9 or below -1e9 are either equal or clearly different
     axis:    the axis along which the weights add up to 1
     returns: the shape of x
 

@@ -375,7 +375,7 @@ def _not_stretched(listed: str, line: str, shapes: Mapping[str, Shape]) -> str:
     if sizes[0] in {sizes[-1][:axis] + sizes[-1][axis + 1 :] for axis in range(len(sizes[-1]))}:
         small = [name for name, shape in shapes.items() if shape == sizes[0]]
         made = f"`{small[0]}`" if len(small) == 1 else "the smaller array"
-        return f"{text} Did a sum, a mean or a maximum drop that axis from {made}? `keepdims=True` keeps it, and `x[:, None]` adds one."
+        return f"{text} Did a sum, a mean or a maximum drop an axis from {made}? `keepdims=True` keeps it, and `x[:, None]` adds one."
     return f"{text} Which axis of the first array should match which axis of the second?"
 
 

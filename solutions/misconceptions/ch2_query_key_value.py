@@ -539,8 +539,10 @@ def keys_against_queries(Q, K, V):
 @wrong
 def no_max_shift(Q, K, V):
     """Your formula is right on paper, but exp of a score above about 709 is too large for a float64. It becomes inf,
-    and inf/inf is nan. Unscaled scores of long vectors easily get that large. What does the softmax of chapter 1, at
-    the top of this notebook, subtract from each row of scores before exp? Does your code do the same?"""
+    and inf/inf is nan. If all the scores of a query are below about -745, you get 0/0. Unscaled scores of long vectors
+    easily get that large. What does the softmax of chapter 1, at the top of this notebook, subtract from each row of
+    scores before exp? Does your code do the same?
+    """
     e = np.exp(attention_scores(Q, K))
     weights = e / e.sum(axis=-1, keepdims=True)
     return weights @ V, weights

@@ -1377,7 +1377,8 @@ def leaves_the_copy_moved_up(f, x, eps=1e-5):
 @wrong
 def steps_pile_up(f, x, eps=1e-5):
     """Each of your slopes includes those of all the entries before it, as if an entry that you moved stayed moved. Do
-    you start from the original x, and from a new slope, for every entry?"""
+    you start from the original x for every entry? Or does a sum go on from one entry to the next?
+    """
     slopes = np.zeros_like(x)
     step = np.zeros_like(x)
     for i in np.ndindex(x.shape):
@@ -1653,8 +1654,9 @@ def step_uphill(W_Q, X, K, V, T, rate):
 
 @wrong
 def divided_by_the_rows_of_w_q(W_Q, X, K, V, T, rate):
-    """Your gradient is divided by the number of rows of W_Q, which is d_model. The loss is a mean over the queries: how
-    many of them are there? The two numbers agree only if there are as many queries as features."""
+    """Your gradient is divided by d_model, the number of rows of W_Q and of columns of X. The loss is a mean over the
+    queries: how many of them are there? The two numbers agree only if n_q equals d_model.
+    """
     errors = _errors(W_Q, X, K, V, T)
     return W_Q - rate * _gradient(W_Q, X, K, V, errors) / len(W_Q), _loss(errors)
 
@@ -1673,6 +1675,14 @@ def step_over_the_keys(W_Q, X, K, V, T, rate):
     the queries, so its gradient is too. Which size does your code divide by?"""
     errors = _errors(W_Q, X, K, V, T)
     return W_Q - rate * _gradient(W_Q, X, K, V, errors) / len(K), _loss(errors)
+
+
+@wrong
+def step_without_the_root(W_Q, X, K, V, T, rate):
+    """Your loss is right, but your gradient is too large, by the factor sqrt(d_k). The scores are divided by sqrt(d_k).
+    What does this do to the slope of a score with respect to its query?"""
+    errors = _errors(W_Q, X, K, V, T)
+    return W_Q - rate * np.sqrt(K.shape[1]) * _gradient(W_Q, X, K, V, errors) / len(X), _loss(errors)
 
 
 @wrong
@@ -1791,8 +1801,9 @@ def only_the_last_query_counts(W_Q, X, K, V, T, rate):
 
 @wrong
 def steps_one_query_at_a_time(W_Q, X, K, V, T, rate):
-    """You take a step after every query, so later queries already use a changed matrix. Add up the gradients of all the
-    queries with the W_Q that you were given, and take a single step."""
+    """You take a step after every query, so later queries already use a changed matrix. Compute the gradients of all
+    the queries with the W_Q that you were given, average them, and take a single step.
+    """
     loss, W = _loss(_errors(W_Q, X, K, V, T)), W_Q
     for i in range(len(X)):
         row = slice(i, i + 1)

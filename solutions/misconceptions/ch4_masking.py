@@ -1242,9 +1242,10 @@ def adds_the_same_to_every_feature(attend, X):
 
 @wrong
 def never_looks_at_the_next_row(attend, X):
-    """You find a leak only if a row depends on a row at least two places later. If it depends on no later row than the
-    next one, you say True. Change the rows after row i: then row i itself must stay the same, and so must all rows
-    before it."""
+    """You find a leak only if a row depends on a row at least two places later. If the only later row that it depends
+    on is the next one, you say True. Change the rows after row i: then row i itself must stay the same, and so must all
+    rows before it.
+    """
     Y = np.array(attend(X.copy()))
     for i in range(len(X)):
         changed = X.copy()

@@ -23,8 +23,8 @@ def reshape_alone(X, h):
 @wrong
 def dealt_out_like_cards(X, h):
     """You gave head 0 every h-th column: 0, h, 2h, and so on. Each head should get d columns that are next to each
-    other. In the example, head 0 has columns 0 and 1, but yours has 0 and 2. If you use `reshape`: which of the two new
-    axes counts the heads? Do you leave its `order` argument at the default?"""
+    other. In the example, head 0 should have columns 0 and 1, but yours has 0 and 2. If you use `reshape`: which of the
+    two new axes counts the heads? Do you leave its `order` argument at the default?"""
     *batch, n, width = X.shape
     return np.moveaxis(X.reshape(*batch, n, width // h, h), -1, -3)
 
@@ -182,6 +182,13 @@ def merged_by_reshape_alone(O):
     Swap positions and heads first, and use the result."""
     *batch, h, n, d = O.shape
     return O.reshape(*batch, n, h * d)
+
+
+@wrong
+def batch_axes_merged_too(O):
+    """With a batch, your result has only two axes, because you also put the sequences of the batch side by side. Join
+    only the heads. All axes before the last three stay as they are."""
+    return np.moveaxis(O, -3, -2).reshape(O.shape[-2], -1)
 
 
 @wrong
@@ -573,7 +580,8 @@ def softmax_over_queries(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 @wrong
 def three_axes_taken_for_a_batch(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """If a mask has three axes, your code takes its first axis for a batch. But the mask broadcasts against (…, h, n_q,
-    n_k), so its third axis from the right belongs to the heads. A mask for a batch already has size 1 there."""
+    n_k), so its third axis from the right belongs to the heads. A mask for a batch already has an axis for the heads
+    there, often of size 1."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     given = np.expand_dims(mask, -3) if mask is not None and mask.ndim == 3 else mask
     O, weights = masked_attention(Q, K, V, given)
@@ -1626,8 +1634,9 @@ def shuffles_nothing_after(attend, X, perm):
 
 @wrong
 def signs_kept(attend, X, perm):
-    """You took the largest difference with its sign. But -4 is a difference of 4, which is more than 3, so drop the
-    signs first."""
+    """You took the largest difference with its sign. For example, -4 is a difference of 4, which is more than 3. Drop
+    the signs first.
+    """
     return (attend(X[perm]) - attend(X)[perm]).max()
 
 
@@ -1636,6 +1645,13 @@ def signs_dropped_too_late(attend, X, perm):
     """You took the maximum first and dropped the sign after that. The maximum of -4 and 3 is 3, but the largest
     difference is 4."""
     return np.abs((attend(X[perm]) - attend(X)[perm]).max())
+
+
+@wrong
+def the_difference_of_the_maxima(attend, X, perm):
+    """You compared only the largest entry of one result with the largest entry of the other. If the same numbers are in
+    different rows, this difference is 0. Compare the two results entry by entry first."""
+    return abs(np.abs(attend(X[perm])).max() - np.abs(attend(X)).max())
 
 
 @wrong

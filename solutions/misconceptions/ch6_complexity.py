@@ -50,8 +50,9 @@ def both_products_as_wide_as_the_keys(n_q, n_k, d_k, d_v):
 
 @wrong
 def only_the_scores(n_q, n_k, d_k, d_v):
-    """Your multiply-adds are those of Q K^T alone. A second matrix product mixes the values by the weights. In the
-    example, these are 30 more multiply-adds."""
+    """Your multiply-adds are those of Q K^T alone. A second matrix product mixes the values with the weights. In the
+    example, these are 30 more multiply-adds.
+    """
     return {"multiply_adds": n_q * n_k * d_k, "stored_scores": n_q * n_k}
 
 

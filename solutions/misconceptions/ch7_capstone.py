@@ -742,8 +742,10 @@ def last_token_comes_out_as_zeros(n, d_model):
 
 @wrong
 def looks_at_the_next_one(n, d_model):
-    """Your head looks one step ahead: without a mask, row i of the output is token i + 1. The shift goes the wrong way.
-    Queries should match the keys one step before them. So does your code move the queries or the keys, and which way?"""
+    """Your head looks one step ahead: without a mask, row i of the output is token i + 1 (except for the last row). The
+    shift goes the wrong way. Queries should match the keys one step before them. So does your code move the queries or
+    the keys, and which way?
+    """
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=1)

@@ -33,8 +33,9 @@ def variance_over_d_minus_one(X, gain, bias, eps=1e-5):
 
 @wrong
 def one_mean_for_everything(X, gain, bias, eps=1e-5):
-    """You take one mean and one variance of the whole array. Each row should have its own, because one position must
-    not change another. Along which axis are the numbers of a row?"""
+    """You take one mean and one variance of the whole array. Each row should have its own, so that no row changes the
+    norm of another. Along which axis are the numbers of a row?
+    """
     return (X - X.mean()) / np.sqrt(X.var() + eps) * gain + bias
 
 
@@ -121,8 +122,9 @@ def without_eps(X, gain, bias, eps=1e-5):
 
 @wrong
 def always_the_usual_eps(X, gain, bias, eps=1e-5):
-    """You always use the same small number, whatever eps is. It is an argument: use its usual value only if the caller
-    leaves it out."""
+    """You always use the same small number, whatever eps is. Use the argument. If the caller leaves it out, it already
+    has its usual value.
+    """
     return right.layer_norm(X, gain, bias)
 
 
@@ -176,7 +178,8 @@ def one_new_axis_and_single_rows(X, gain, bias, eps=1e-5):
 @wrong
 def one_mean_for_each_matrix(X, gain, bias, eps=1e-5):
     """You take the mean and the variance over the last two axes, so the rows of a sequence share them. Each row should
-    have its own, because one position must not change another."""
+    have its own, so that no row changes the norm of another.
+    """
     axes = tuple(range(max(X.ndim - 2, 0), X.ndim))
     return (X - X.mean(axis=axes, keepdims=True)) / np.sqrt(X.var(axis=axes, keepdims=True) + eps) * gain + bias
 
@@ -339,7 +342,7 @@ def halves_in_the_result(X, positions, base=10000.0):
 @wrong
 def the_other_direction(X, positions, base=10000.0):
     """You turn in the opposite direction, from (0, 1) to (1, 0). Turned by a quarter of a circle, (1, 0) should become
-    (0, 1). Work through this example with your code: which sign or which order is wrong?"""
+    (0, 1). Work through this example with your code: which signs are wrong, or which order?"""
     return turned(X, angles_of(X, positions, base), -1.0)
 
 
@@ -370,6 +373,14 @@ def exponents_for_four_entries(X, positions, base=10000.0):
     -2 i / d. Does your formula contain a number that only fits the example?"""
     pairs = np.arange(X.shape[-1] // 2)
     return turned(X, np.asarray(positions)[:, None] * float(base) ** (-pairs / 2))
+
+
+@wrong
+def the_last_exponent_always_a_half(X, positions, base=10000.0):
+    """Your angles are right for rows of 4 entries, as in the example, but not for longer rows. The exponent of pair i is
+    -2 i / d. In your code, the exponents of all rows end at -1/2. Where should they end for d = 6?"""
+    exponents = np.linspace(0, -0.5, X.shape[-1] // 2)
+    return turned(X, np.asarray(positions)[:, None] * float(base) ** exponents)
 
 
 @wrong
@@ -1831,7 +1842,7 @@ def continued(
 def no_cache_at_all(tokens, n_new, model, temperature, rng):
     """Your text is right, but for every new token you repeat the work for the earlier tokens. Keep their keys and
     values, which never change, because no position looks ahead. Then send only the newest token through the blocks, and
-    nothing through a second time."""
+    no token twice."""
     text = list(tokens)
     for _ in range(n_new):
         text.append(sample_next(next_token_logits(text, model)[-1], temperature, rng))

@@ -293,7 +293,7 @@ def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=dict, seen=d
         kind("beyond exp's range", "all scores above 709", lambda v: scores(v).min() > 710, above),
         kind(
             "at the end of exp's range",
-            "scores just below 709, whose exps overflow if they are added up",
+            "scores just below 709",
             lambda v: scores(v).min() > 708.72 and scores(v).max() < 709 and scores(v).shape[-1] > 2,
             at_the_end,
         ),

@@ -212,7 +212,7 @@ LOOKED_UP = {"q": array("d_k"), "K": array("n d_k"), "V": array("n d_v")}
             ),
             InputCategory.custom(
                 "scores: more digits than float32 has",
-                "a best score only 0.00001 above the next one",
+                "scores in the thousands, the best only 0.00001 above the next one",
                 is_a_hair_ahead,
                 a_hair_ahead,
                 sizes={"n": 5},
@@ -447,6 +447,7 @@ class TestSoftLookup:
         """close scores share the weight at low temperatures, and distant scores get different weights at high ones"""
         q, V = np.array([1.0, 0.0]), np.array([[10, 0, 1], [0, 20, 2], [5, 5, 30]], dtype=float)
         agrees.soft_lookup(q, np.array([[0.51, 3], [0.5, -1], [0.49, 2]]), V, temperature=0.02)
+        agrees.soft_lookup(q, np.array([[0.501, 3], [0.5, -1], [0.499, 2]]), V, temperature=0.002)
         agrees.soft_lookup(q, np.array([[30.0, 3], [0, -1], [15, 2]]), V, temperature=30.0)
         agrees.soft_lookup(q, np.array([[2000.0, 3], [0, -1], [900, 2]]), V, temperature=1000.0)
 

@@ -173,7 +173,14 @@ class TestScoreVariance:
             found = student.probe(DESCRIBED, "score_variance", d_k, samples, Rng(8), count, spreads)
             right = {"average / d_k": "0.7 to 1.4", "standard deviation / that of normal draws": normal}
             many = f"np.random.default_rng(8).spawn({count})"
-            assert_matches(found, right, call=f"a summary of [score_variance({d_k}, {samples}, rng) for rng in {many}]")
+            try:
+                assert_matches(
+                    found, right, call=f"a summary of [score_variance({d_k}, {samples}, rng) for rng in {many}]"
+                )
+            except CheckFailed as failure:
+                key = next((key for key in right if found[key] != right[key]), "average / d_k")
+                text = f"For {count} answers, '{key}' is {found[key]} instead of {right[key]}."
+                raise CheckFailed(text, failure.example, kind=failure.kind) from None
 
     @check(points=0.75, after="test_four_entries")
     def test_spread(self, student, rng):
@@ -230,7 +237,7 @@ class TestScoreVariance:
 
     @check(points=0.5, after="test_spread")
     def test_centre(self, student, rng):
-        """over many generators, the average of the answers is d_k"""
+        """over many generators, the average of the answers is d_k; with many pairs, each answer is near d_k"""
         # A divisor that depends on d_k shows at d_k = 16. With 130 there are more entries than samples.
         for d_k, samples in ((4, 2000), (16, SAMPLES), (130, SAMPLES)):
             if is_a_usual_order(student, rng, d_k, samples):

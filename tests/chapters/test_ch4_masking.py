@@ -642,14 +642,14 @@ class TestIsCausal:
 
     @check(visible=True, after="test_small_examples")
     def test_leaks_that_are_easily_overlooked(self, student):
-        """a faint leak, leaks that keep sums or lengths, a leak through a difference of features, and rounding"""
+        """a leak of a hundredth, leaks that keep sums or lengths, a leak through a difference of features, and rounding"""
         judge_all(student, SIX_ROWS, (OWN_ROW_AND_PLACE, True), (FAINTLY_THE_LAST, False))
         judge_all(student, SIX_ROWS, (ONE_TAKES_FROM_THE_OTHER, False), (TURNED_BY_WHAT_FOLLOWS, False))
         judge_all(student, SIX_ROWS, (ROUNDED_BY_THE_LAST, True), (FROM_A_DIFFERENCE, False))
 
     @check(points=1, after="test_one_row_leaks")
     def test_leaks_at_one_place(self, student, rng):
-        """leaks from one row or into one row, at any place"""
+        """leaks from one row or into one row, at any place, or of one thousandth"""
         X = some_rows(rng, 7, 4)
         judge_all(student, X, (THE_ONE_BEFORE, True), (THIRD_SEES_FIFTH, False), (FIRST_SEES_THE_REST, False))
         judge_all(student, X, (OWN_ROW_AND_PLACE, True), (NEXT_ONE_TOO, False), (ALL_SEE_THE_LAST, False))
@@ -664,7 +664,7 @@ class TestIsCausal:
 
     @check(points=0.25, after="test_small_examples")
     def test_a_faint_leak(self, student, rng):
-        """random rows: a faint leak, and leaks that keep sums or lengths"""
+        """random rows: a leak of 5 thousandths, and leaks that keep sums or lengths"""
         X = some_rows(rng, 6, 5)
         judge_all(student, X, (RUNNING_MEAN, True), (A_FAINT_LEAK, False), (SUMS_KEPT, False), (LENGTHS_KEPT, False))
 

@@ -532,7 +532,13 @@ def look(student, reference, weights, queries, keys, probe=LOOK):
         "shown": "what is drawn at each pair of labels (NaN if it is empty or near a border)",
     }.items():
         inputs = {"weights": weights, "query_tokens": queries, "key_tokens": keys}
-        assert_matches(found[piece], right[piece], call=call, **inputs)
+        try:
+            assert_matches(found[piece], right[piece], call=call, **inputs)
+        except CheckFailed as failure:
+            if piece == "shown" and (empty := int(np.isnan(found[piece]).sum())):
+                text = f"At {empty} of the {found[piece].size} pairs of labels, the picture is empty, or the labels are near a border."
+                raise CheckFailed(text, failure.example, kind=failure.kind) from None
+            raise
 
 
 def with_tokens(values, _rng):

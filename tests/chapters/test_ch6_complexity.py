@@ -560,7 +560,7 @@ class TestChunkedAttention:
 
     @check(visible=True, after="test_several_queries")
     def test_less_than_the_table(self, agrees):
-        """1600 queries and 2000 keys, in less memory than their table of scores"""
+        """1600 queries and 2000 keys, with scores far apart, in less memory than their table of scores"""
         # Plain attention stores the table of 24 MiB two or three times. The table is half as large as in the hidden check, to save time.
         agrees.within(memory_mb=LIMIT_MB).chunked_attention(*the_same_few(1600, 2000), BLOCK)
 

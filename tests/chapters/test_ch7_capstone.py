@@ -581,10 +581,15 @@ def cause_of(weights, i):
         return f"The weights of row {i} are not finite. Are the products of numbers in W_Q and W_K too large for a float64?"
     if weights[i, i - 1] > 0.9999:
         return f"Row {i} gives its whole weight to position {i - 1}, as it should. So W_V or W_O is wrong."
-    most = max((j for j in range(len(weights)) if j != i - 1), key=lambda j: weights[i, j])
+    others = np.delete(weights[i], i - 1)
+    each = (
+        f"{others.max():.4g} each"
+        if np.ptp(others) < 1e-6
+        else f"between {others.min():.4g} and {others.max():.4g} each"
+    )
     return (
-        f"Row {i} gives position {i - 1} the weight {weights[i, i - 1]:.4g}, and the other positions together "
-        f"{1 - weights[i, i - 1]:.4g}, of which {weights[i, most]:.4g} is for position {most}. W_Q and W_K decide this."
+        f"Row {i} gives position {i - 1} the weight {weights[i, i - 1]:.4g}, and the other positions "
+        f"{others.sum():.4g} together, {each}. W_Q and W_K decide this."
     )
 
 
@@ -682,7 +687,7 @@ class TestPreviousTokenHead:
 
     @check(points=0.5, after="test_small_example")
     def test_a_long_sequence(self, student, rng):
-        """sequences of up to 120 positions: the weights are still sharp enough"""
+        """up to 120 positions or 121 tokens: the weights are still sharp enough, and no token is lost"""
         for n, d_model in ((66, 72), (120, 130), (9, 130), (20, 23), (45, 50)):
             tokens = rng.integers(0, d_model - n, size=n)
             tokens[0] = d_model - n - 1  # the last token

@@ -644,7 +644,7 @@ def assert_tokens_drawn(draws, shares, call, example=""):
     if far.max() > 0:
         worst = int(far.argmax())
         raise CheckFailed(
-            f"In {len(draws)} calls of {call}, token {worst} was drawn {found[worst]} times, but it should be about {expected[worst]:.0f}. "
+            f"In {len(draws)} calls of {call} with {n_vocab} logits, token {worst} was drawn {found[worst]} times, but it should be about {expected[worst]:.0f}. "
             "At this temperature, are the probabilities softmax(logits / temperature), and is the token drawn from them?",
             example,
             kind="chance",
@@ -1106,6 +1106,7 @@ class TestGenerate:
         # Probes, because the diagnosis compares their results.
         for tokens, n_new, model in (
             ([1] * 18 + [0] * 34 + [1] * 17, 2, MAJORITY),  # without the first or the last few, 0 has the majority
+            ([1] * 35 + [0] * 34, 2, MAJORITY),  # with only the last few, 0 has the majority
             ([2, 0, 4], 8, some_model(813, 6, 4, 2, 2, 1, 1, 3, 2.5)),
             ([3], 6, some_model(812, 5, 3, 1, 1, 1, 2, 2)),
         ):

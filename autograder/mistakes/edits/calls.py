@@ -249,7 +249,7 @@ def other_size(node: ast.expr, scope: Scope) -> Iterator[Change]:
         if isinstance(sizes[i], ast.Name):
             others = [*sizes[:i], size(ast.Name(name, ast.Load()), place), *sizes[i + 1 :]]
             new = ast.Tuple(others, ast.Load()) if isinstance(first, ast.Tuple) else others[0]
-            yield Change(_with(node, args=[new, *rest]), "shape", 1.3)
+            yield Change(_with(node, args=[new, *rest]), "range" if call_of(node)[0] == "range" else "shape", 1.3)
 
 
 _TAKE_SIZES = frozenset({"zeros", "ones", "empty", "full", "eye", "tri", "arange", "range"})

@@ -165,7 +165,7 @@ def donor_operator(donors: Sequence[Donor], called: Sequence[Mapping[str, str]] 
                 numbers = isinstance(expression, ast.Constant) and isinstance(getattr(node, "value", None), int | float)
                 kind = "number" if numbers else "expression"
                 # Another expression in place of a variable may only repair what an earlier line computed.
-                yield Change(expression, kind, 1.5 + cost + 0.4 * (isinstance(node, ast.Name) and own not in key))
+                yield Change(expression, kind, 1.5 + cost + 0.36 * (isinstance(node, ast.Name) and own not in key))
         # A step added to a table of zeros computes what the code later fills in.
         if isinstance(node, ast.Constant | ast.Starred) or call_of(node)[0] in {"zeros", "empty"}:
             return

@@ -86,7 +86,7 @@ class Program:
 
     def leaves_unused(self, variant: Variant) -> bool:
         """Return whether ``variant`` no longer uses a variable or helper that the student defines. Such an edit replaces more than its own line."""
-        edits = [(d, edit) for d, edit in variant.edits if edit.kind not in {"variable", "extra"}]
+        edits = [(d, edit) for d, edit in variant.edits if edit.kind not in {"variable", "extra", "lines"}]
         texts = {d: edited(d.text, [edit for own, edit in edits if own is d]) for d, _ in edits}
         if any(_unused(text) - _unused(d.text) or _lost(text) - _lost(d.text) for d, text in texts.items()):
             return True

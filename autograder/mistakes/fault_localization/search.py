@@ -39,8 +39,8 @@ _SMALL, _PAIRED = 1.3, 400  # the highest cost of an edit in a pair within one l
 _VERY_SMALL, _PAIRED_ACROSS = 1.1, 150
 
 _REMOVING = frozenset({"case", "extra", "lines"})  # the kinds of edits that only remove code
-_BETTER = _REMOVING | {"dtype"}  # the kinds whose words replace those of most other kinds at the same line
-_CLEAR = _BETTER | {"range", "inplace"}  # the kinds whose words are not replaced
+_BETTER = _REMOVING | {"dtype", "inplace"}  # the kinds whose words replace those of most other kinds at the same line
+_CLEAR = _BETTER | {"range", "array"}  # the kinds whose words are not replaced
 Places = tuple[tuple[str, int], ...]
 Survive = Callable[[Sequence[Variant]], Iterable[float]]
 Validate = Callable[[Variant], bool]
@@ -200,12 +200,11 @@ def _located(valid: list[Variant]) -> Located | None:
     if len(best.places) == 1 < len(best.edits):
         valid = [best]  # another line may do as well, but the message names only one
     most = MAX_PLACES if len(best.places) == 1 else 1  # if two lines are wrong, the pair must be unique
-    if len(valid) > most:
-        valid = [c for c in valid if c.cost <= best.cost]
-    if len(valid) > most:
+    if len(valid) > most and len(valid := [c for c in valid if c.cost <= best.cost]) > most:
         return None
-    # If the code is right without a step, then that step is the mistake, and not a line whose change hides its effect.
-    valid = [c for c in valid if c.kind in _REMOVING] or valid
+    # If the code is right without a step, in another order or with a copy, this line is the mistake, not one that hides it.
+    for clear in (_REMOVING, {"place"}, {"inplace"}):
+        valid = [c for c in valid if c.kind in clear] or valid
     kinds = {c.kind for c in valid}
     places = tuple(sorted({place for c in valid for place in c.places}))
     return Located(places, kinds.pop() if len(kinds) == 1 else "", len(best.edits), tuple(valid))

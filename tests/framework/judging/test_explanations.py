@@ -232,9 +232,9 @@ def test_an_axis_that_was_dropped_in_a_line_above_is_explained():
     """The shapes show the lost axis, and the message names the smaller array. Other shapes get the general question."""
     kind, message = raised("np.ones((2, 3)) - np.ones(2)")
     text = explain(kind, message, line="e = np.exp(x - top)", shapes="x (2, 3), top (2,)")
-    assert "Did a sum, a mean or a maximum drop that axis from `top`? `keepdims=True` keeps it" in text
+    assert "Did a sum, a mean or a maximum drop an axis from `top`? `keepdims=True` keeps it" in text
     text = explain(kind, message, line="e = np.exp(x - top) / total", shapes="x (2, 3), top (2,), total (2,)")
-    assert "drop that axis from the smaller array?" in text
+    assert "drop an axis from the smaller array?" in text
     kind, message = raised("np.ones((2, 3)) - np.ones(4)")
     assert "Which axis of the first array should match" in explain(
         kind, message, line="e = x - top", shapes="x (2, 3), top (4,)"
