@@ -62,23 +62,25 @@ def read(ax, weights):
 
     ``"drawn"``: "something" if the Axes contain anything, otherwise "nothing". ``"down"`` and ``"across"``: the labels
     from top to bottom and from left to right, with " | " between them. ``"shown"``: the number drawn where
-    a row and a column meet, for each pair of labels. NaN means an empty place, or one near a border. The scale does not matter: a picture whose numbers,
+    a row and a column meet, for each pair of labels. NaN means an empty place, or one near a border. ``"empty"`` is the number of these. The scale does not matter: a picture whose numbers,
     sizes or colors rise (or fall) with ``weights`` shows the weights.
     """
     from matplotlib.axes import Axes  # noqa: PLC0415
 
     if not isinstance(ax, Axes):
-        return {"drawn": "nothing", "down": "", "across": "", "shown": np.zeros((0, 0))}
+        return {"drawn": "nothing", "down": "", "across": "", "empty": 0, "shown": np.zeros((0, 0))}
     _settle(ax)
     down, across = _labels(ax, 1)[::-1], _labels(ax, 0)
     near = _spacing(across, ax.bbox.width) * _NEAR, _spacing(down, ax.bbox.height) * _NEAR
     pieces = _pieces(ax)
     found = _seen(ax, pieces, [(x, y) for y, _ in down for x, _ in across], np.array(near))
+    shown = _as_weights(found, (len(down), len(across)), np.asarray(weights, dtype=np.float64))
     return {
         "drawn": "something" if pieces else "nothing",
         "down": " | ".join(t for _, t in down),
         "across": " | ".join(t for _, t in across),
-        "shown": _as_weights(found, (len(down), len(across)), np.asarray(weights, dtype=np.float64)),
+        "empty": int(np.isnan(shown).sum()),
+        "shown": shown,
     }
 
 
