@@ -198,7 +198,8 @@ def _bindings(name: str, body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
                     yield statement
             case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
                 targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-                if any(isinstance(n, ast.Name) and n.id == name for target in targets for n in ast.walk(target)):
+                names = (n for t in targets for n in ((t,) if isinstance(t, ast.Name) else ast.walk(t)))
+                if any(isinstance(n, ast.Name) and n.id == name for n in names):
                     yield statement
             case _:
                 blocks = [getattr(statement, block, None) or [] for block in ("body", "orelse", "finalbody")]
@@ -310,7 +311,7 @@ def is_nested_deeply(tree: ast.AST) -> bool:
 
 def imported(source: str) -> Iterator[tuple[int, str]]:
     """Yield the line number and top-level name of each module that ``source`` imports, except inside a ``try`` with handlers."""
-    tree = parsed(source)
+    tree = parsed(source) if "import" in source else None
     waiting: deque[ast.AST] = deque([tree] if tree is not None else [])
     while waiting:
         node = waiting.popleft()
