@@ -62,7 +62,7 @@ def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
     ask = f"Do you expect both shapes? {_WHICH}"
     sides = _sides(line, shapes)
     if sides is None:
-        return ask
+        return f"Print the shape of each side of the product: do you expect both? {_WHICH}"
     (left, one), (right, other) = sides
     if (explanation := _turned_round(left, right, shapes)) and one[-1] != other[-2]:
         return explanation

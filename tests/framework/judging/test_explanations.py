@@ -153,7 +153,7 @@ ARRAYS = {
         ("C.T @ x", "(7, 4, 3) becomes (3, 4, 7). Which axis of each array should be summed over", "Swapping"),
         ("B @ C.T", "`.T` reverses all the axes of `C`: (7, 4, 3) becomes (3, 4, 7)", "last two axes of `C`"),
         ("Q @ v", "a vector's only axis), here of size 5. They must be equal. Here `Q` has shape (2, 3)", "exchange"),
-        ("Q @ K[:, 1:]", "Which axis of each array should be summed over", "fit"),
+        ("Q @ K[:, 1:]", "Print the shape of each side of the product: do you expect both?", "fit"),
         ("x / x.sum(axis=1)", "Without `keepdims=True`, a sum or a maximum drops its axis.", ""),
         ("Q * K", "Which axis of the first array should match which axis of the second?", "drops"),
         ("x / x.sum(axis=0, keepdims=True)[:, :2]", "Which axis of the first array should match", "drops"),
