@@ -42,7 +42,7 @@ def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
     Each score s becomes exp(s), divided by the sum of all the exp(...) along `axis`.
 
     x:       any shape with at least one axis, any finite numbers (1000 is a fine score, and so is
-             1e300). Two scores above 1e9 or below -1e9 are either equal or clearly different
+             1e300). Two scores above 1e9 or below -1e9 are never equal or almost equal
     axis:    the axis along which the weights add up to 1
     returns: the shape of x
 

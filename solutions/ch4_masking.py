@@ -137,7 +137,8 @@ def is_causal(attend: Callable[[np.ndarray], np.ndarray], X: np.ndarray) -> bool
     itself.
 
     attend:  a function that takes an array of shape (n, d), with any n from 1 on and without NaN,
-             and returns an array of shape (n, m)
+             and returns an array of shape (n, m); it may return its argument itself, or a view of
+             it, but does not change it
     X:       shape (n, d), random numbers to try `attend` on
     returns: True if no later position changes an earlier output row, else False.
              Rounding is no change

@@ -93,7 +93,8 @@ def linear_attention(
     K:           shape (..., n_k, d_k)
     V:           shape (..., n_k, d_v)
     feature_map: a function that turns each row of d_k numbers, by itself, into a row of m positive
-                 numbers; it takes arrays of shape (..., d_k) and returns arrays of shape (..., m)
+                 numbers; it takes arrays of shape (..., d_k) and returns arrays of shape (..., m),
+                 perhaps its argument itself, which it does not change
     returns:     shape (..., n_q, d_v), the output alone
 
     The dots stand for any number of batch axes, the same on Q, K and V.
