@@ -44,7 +44,7 @@ KINDS = {
     "extra": EditKind("an extra step, factor or argument"),
     "missing": EditKind("what is computed there, and whether a step is missing"),
     "lines": EditKind("whether this step is needed"),
-    "case": EditKind("whether this special case is needed, and whether its condition is right"),
+    "case": EditKind("whether this special case is needed, and whether the condition for it is right"),
     "place": EditKind("whether the line is in the right place"),
     "loop": EditKind("what the loop does next"),
     "condition": EditKind("the condition", ("condition", "when it is None", "is None")),

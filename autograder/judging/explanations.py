@@ -37,8 +37,8 @@ def describe_shapes(shapes: Mapping[str, Shape]) -> str:
 def product(left: str, right: str, line: str, shapes: Mapping[str, Shape]) -> str:
     """Explain why ``@`` fails: state the two sizes and the known shapes, and suggest changes that would fit."""
     return (
-        f"`@` sums over the last axis of its left side, here of size {left}, and the second-to-last axis of its right side (a "
-        f"vector's only axis), here of size {right}. They must be equal.{describe_shapes(shapes)} {_what_fits(line, shapes)}"
+        f"`@` sums over the last axis of its left side, here of size {left}, and the second-to-last axis of its right side, here of size "
+        f"{right} (for a vector, its only axis). The two sizes must be equal.{describe_shapes(shapes)} {_what_fits(line, shapes)}"
     )
 
 
@@ -60,9 +60,8 @@ _NO_SWAP = " Swapping the last two axes of one array, or the two sides, does not
 
 def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
     ask = f"Do you expect both shapes? {_WHICH}"
-    sides = _sides(line, shapes)
-    if sides is None:
-        return f"Print the shape of each side of the product: do you expect both? {_WHICH}"
+    if (sides := _sides(line, shapes)) is None:
+        return f"Print the shape of each side of the product: are these the shapes that you expect? {_WHICH}"
     (left, one), (right, other) = sides
     if (explanation := _turned_round(left, right, shapes)) and one[-1] != other[-2]:
         return explanation

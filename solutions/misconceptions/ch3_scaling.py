@@ -1336,7 +1336,7 @@ def one_array_under_two_names(f, x, eps=1e-5):
 @wrong
 def leaves_x_moved_down(f, x, eps=1e-5):
     """After an entry's slope, that entry of x stays moved down. So the next slope is measured at a different point, and
-    the caller's x has changed. Restore the entry after the last call of f, or work on a copy."""
+    the caller's x has changed. Restore the entry after the last call of f, or take a new copy of x for every entry."""
     grad = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         x[i] += eps
@@ -1377,8 +1377,7 @@ def leaves_the_copy_moved_up(f, x, eps=1e-5):
 @wrong
 def steps_pile_up(f, x, eps=1e-5):
     """Each of your slopes includes those of all the entries before it, as if an entry that you moved stayed moved. Do
-    you start from the original x for every entry? Or does a sum go on from one entry to the next?
-    """
+    you start from the original x for every entry? Or does a sum go on from one entry to the next?"""
     slopes = np.zeros_like(x)
     step = np.zeros_like(x)
     for i in np.ndindex(x.shape):
@@ -1517,8 +1516,8 @@ def all_slopes_negative(q, K, V, g):
 
 @wrong
 def g_of_length_1(q, K, V, g):
-    """Your gradient has the right direction, but it does not grow with g: it is the gradient for g divided by the
-    length of g. A g twice as long should give a gradient twice as long."""
+    """Your gradient has the right direction, but it does not grow with g: it is the gradient for g divided by the norm
+    of g. If every entry of g is doubled, the gradient should double."""
     length = np.linalg.norm(g)
     return K.T @ (softmax_jacobian(_weights(q, K)) @ (V @ (g / length if length else g))) / np.sqrt(len(q))
 
@@ -1655,8 +1654,7 @@ def step_uphill(W_Q, X, K, V, T, rate):
 @wrong
 def divided_by_the_rows_of_w_q(W_Q, X, K, V, T, rate):
     """Your gradient is divided by d_model, the number of rows of W_Q and of columns of X. The loss is a mean over the
-    queries: how many of them are there? The two numbers agree only if n_q equals d_model.
-    """
+    queries: how many of them are there? The two numbers agree only if n_q equals d_model."""
     errors = _errors(W_Q, X, K, V, T)
     return W_Q - rate * _gradient(W_Q, X, K, V, errors) / len(W_Q), _loss(errors)
 
@@ -1802,8 +1800,7 @@ def only_the_last_query_counts(W_Q, X, K, V, T, rate):
 @wrong
 def steps_one_query_at_a_time(W_Q, X, K, V, T, rate):
     """You take a step after every query, so later queries already use a changed matrix. Compute the gradients of all
-    the queries with the W_Q that you were given, average them, and take a single step.
-    """
+    the queries with the W_Q that you were given, average them, and take a single step."""
     loss, W = _loss(_errors(W_Q, X, K, V, T)), W_Q
     for i in range(len(X)):
         row = slice(i, i + 1)

@@ -186,8 +186,8 @@ def merged_by_reshape_alone(O):
 
 @wrong
 def batch_axes_merged_too(O):
-    """With a batch, your result has only two axes, because you also put the sequences of the batch side by side. Join
-    only the heads. All axes before the last three stay as they are."""
+    """With a batch, your result has only two axes: the batch axes are lost. Join only the heads. All axes before the
+    last three stay as they are."""
     return np.moveaxis(O, -3, -2).reshape(O.shape[-2], -1)
 
 
@@ -1582,8 +1582,8 @@ wrong = misconceptions_of("equivariance_gap")
 @wrong
 def shuffled_back(attend, X, perm):
     """The rows of your two results are not in the same order. Either the second shuffle goes in the opposite direction,
-    or you shuffled the wrong result. Shuffle X before `attend`, and the output after it, in the same way: row i comes
-    from row perm[i]."""
+    or you shuffled the wrong result. Call `attend` once with X shuffled, and once with X as it is, whose output you
+    shuffle afterwards. Both times, row i comes from row perm[i]."""
     return np.abs(attend(X[perm]) - attend(X)[np.argsort(perm)]).max()
 
 
@@ -1635,8 +1635,7 @@ def shuffles_nothing_after(attend, X, perm):
 @wrong
 def signs_kept(attend, X, perm):
     """You took the largest difference with its sign. For example, -4 is a difference of 4, which is more than 3. Drop
-    the signs first.
-    """
+    the signs first."""
     return (attend(X[perm]) - attend(X)[perm]).max()
 
 

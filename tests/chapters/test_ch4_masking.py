@@ -544,7 +544,7 @@ class TestCombineMasks:
     def test_a_batch(self, agrees):
         """three sequences of different lengths, one of them empty"""
         causal = np.tri(4, dtype=bool)
-        agrees.combine_masks(causal, np.array([[[1, 1, 1, 0]], [[1, 0, 0, 0]], [[0, 0, 0, 0]]], dtype=bool))
+        agrees.combine_masks(causal, np.array([[[1, 0, 0, 0]], [[1, 1, 1, 0]], [[0, 0, 0, 0]]], dtype=bool))
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_fewer_queries_than_keys(self, agrees):

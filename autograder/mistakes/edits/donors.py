@@ -163,9 +163,9 @@ def donor_operator(donors: Sequence[Donor], called: Sequence[Mapping[str, str]] 
             if key not in seen:
                 seen.add(key)
                 numbers = isinstance(expression, ast.Constant) and isinstance(getattr(node, "value", None), int | float)
-                kind = "number" if numbers else "expression"
                 # Another expression in place of a variable may only repair what an earlier line computed.
-                yield Change(expression, kind, 1.5 + cost + 0.36 * (isinstance(node, ast.Name) and own not in key))
+                more = 1.86 if isinstance(node, ast.Name) and own not in key else 1.5
+                yield Change(expression, "number" if numbers else "expression", more + cost)
         # A step added to a table of zeros computes what the code later fills in.
         if isinstance(node, ast.Constant | ast.Starred) or call_of(node)[0] in {"zeros", "empty"}:
             return

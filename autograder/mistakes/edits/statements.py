@@ -14,18 +14,15 @@ __all__ = ["lines_before", "statement_edits", "statement_mutations"]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _BLOCKS = ("body", "orelse", "finalbody")
-_DROPPED = (
-    ast.Expr, ast.AugAssign, ast.Assign, ast.AnnAssign, ast.If, ast.For, ast.Continue, ast.Break, ast.Raise, ast.Assert, ast.Return,
-)  # fmt: skip
+_DROPPED = (ast.Expr, ast.AugAssign, ast.Assign, ast.AnnAssign, ast.If, ast.For, ast.Continue, ast.Break, ast.Raise, ast.Assert, ast.Return)  # fmt: skip
 
 
 def statement_edits(function: Function, text: Text, scope: Scope) -> Iterator[Edit]:
     """Yield all edits of the statements in ``function``."""
     for block, inside in _blocks(function):
         body = _without_docstring(block)
-        dropped = "case" if isinstance(inside, ast.If) and len(block) == 1 else "lines"
         for statement in body:
-            yield from _alone(statement, text, scope, dropped)
+            yield from _alone(statement, text, scope, drops=_dropped(inside) != "case")  # drop the ``if`` as well
         for one, other in pairwise(body):
             skips = isinstance(one, ast.If) and isinstance(one.body[-1], ast.Continue)
             if not (skips and other is body[-1]):  # at the end of a loop, ``continue`` would do nothing
@@ -84,9 +81,15 @@ def _edit(text: Text, node: ast.stmt | ast.expr, new: str, kind: str, cost: floa
         yield Edit(*where, new, text.line(node), kind, cost)
 
 
-def _alone(statement: ast.stmt, text: Text, scope: Scope, dropped: str) -> Iterator[Edit]:
-    if isinstance(statement, _DROPPED):
-        yield from _edit(text, statement, "pass", "branch" if isinstance(statement, ast.If) else dropped, 1.1)
+def _dropped(statement: ast.stmt | None) -> str:
+    """Return the kind of an edit that drops ``statement``: "case" for an ``if`` around a single statement, without ``else``."""
+    one = isinstance(statement, ast.If) and len(statement.body) == 1 and not statement.orelse
+    return "case" if one else "branch" if isinstance(statement, ast.If) else "lines"
+
+
+def _alone(statement: ast.stmt, text: Text, scope: Scope, *, drops: bool) -> Iterator[Edit]:
+    if drops and isinstance(statement, _DROPPED):
+        yield from _edit(text, statement, "pass", _dropped(statement), 1.1)
     if isinstance(statement, ast.Break | ast.Continue):
         instead = "continue" if isinstance(statement, ast.Break) else "break"
         yield from _edit(text, statement, instead, "loop", 1.0)

@@ -107,7 +107,7 @@ PLACES = [  # the wrong body, the body after one edit, the line of the edit, and
     ),
     (
         "for i in x:\n        if i > 0:\n            return 1\n        return 2",
-        "for i in x:\n        if i > 0:\n            pass\n        return 2", 4, "case",
+        "for i in x:\n        pass\n        return 2", 3, "case",
     ),
     ("x[0, y] = 1\n    return x", "x[0, y] = x[y, 0] = 1\n    return x", 2, "missing"),
     ("for i in x:\n        break", "for i in x:\n        continue", 3, "loop"),
@@ -150,7 +150,7 @@ def test_a_condition_that_skips_the_rest_of_a_loop_is_not_moved_to_its_end():
         "def f(x):\n    for i in x:\n        if i < 0:\n            continue\n        y = i\n    return y\n"
     )
     assert not [edit for edit in edits_of(own) if edit.kind == "place" and "continue" in edit.text]
-    assert [edit for edit in edits_of(own) if edit.kind == "case" and edit.line == 4]
+    assert [edit for edit in edits_of(own) if edit.kind == "case" and edit.line == 3]
 
 
 def test_a_default_value_that_all_calls_share_is_made_anew_in_each():
