@@ -368,7 +368,7 @@ def _two_mistakes(known: Sequence[Candidate]) -> str:
     if len(known) == 1:
         return f"Two changes correct your code. After one of them, this mistake remains:\n{known[0].message}"
     numbered = [f"{number}. {one.message}" for number, one in enumerate(known, 1)]
-    return "\n".join(["Two changes correct your code. With only one, one of these mistakes remains:", *numbered])
+    return "\n".join(["Two changes correct your code. After either one, one of these mistakes remains:", *numbered])
 
 
 def _mistake(located: Located) -> LocatedMistake:

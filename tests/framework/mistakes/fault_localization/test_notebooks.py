@@ -147,7 +147,9 @@ def test_two_mistakes_are_both_reported_if_an_edit_of_each_leaves_the_other(pati
     students = {"ada": {"to_kelvin": two}, "bob": {"to_kelvin": two.replace("-", "+")}}
     ada, bob = (v.exercise("to_kelvin") for v in grade_notebooks(course, hand_in_all(course, **students)))
     assert sorted(ada.misconception.split("+")) == ["sevenfold", "wrong_sign"]
-    assert ada.message.startswith("Two changes correct your code. With only one, one of these mistakes remains:\n1. ")
+    assert ada.message.startswith(
+        "Two changes correct your code. After either one, one of these mistakes remains:\n1. "
+    )
     assert all(f"{number}. You " in ada.message for number in (1, 2))
     assert (bob.misconception, bob.message) == ("sevenfold", "You multiply by 7.")
 

@@ -72,6 +72,59 @@ def previous_token_head(n, d_model):
     return {"W_Q": W_Q, "W_K": W_K, "W_V": W_V, "W_O": W_V.T}
 """
 
+ONE_BUFFER = """\
+def head_contributions(O, W_O):
+    part, parts = np.empty((O.shape[1], W_O.shape[1])), []
+    for result, rows in zip(O, np.split(W_O, len(O))):
+        parts.append(np.matmul(result, rows, out=part))
+    return np.stack(parts)
+"""
+MOVED_INTO_THE_LOOP = """\
+def head_contributions(O, W_O):
+    part = np.empty((O.shape[1], W_O.shape[1]))
+    parts = []
+    for result, rows in zip(O, np.split(W_O, len(O))):
+        np.matmul(result, rows, out=part)
+        parts.append(part)
+    return np.stack(parts)
+"""
+SPECIAL_CASE = """\
+def weighted_average(weights, X):
+    average = np.zeros(X.shape[1])
+    for w, x in zip(weights, X):
+        if w < 0.001:
+            continue
+        average += w * x
+    return average
+"""
+ONE_FACTOR_TOO_MANY = """\
+def combine_masks(causal, padding):
+    queries = padding[:, 0, -len(causal):, None]
+    return causal & padding & queries
+"""
+WHOLE_NUMBERS = """\
+def pairwise_dot(X, Y):
+    table = np.full((len(X), len(Y)), 0)
+    for i in range(len(X)):
+        for j in range(len(Y)):
+            table[i, j] = X[i] @ Y[j]
+    return table
+"""
+RIGHT_FOR_TWO = """\
+def layer_norm(X, gain, bias, eps=1e-5):
+    centered = X - np.mean(X, axis=-1, keepdims=True)
+    variance = np.sum(centered**2, axis=-1, keepdims=True) / 2
+    return centered / np.sqrt(variance + eps) * gain + bias
+"""
+UPDATED_TOO_SOON = """\
+def query_gradient(q, K, V, g):
+    p = softmax(K @ q / np.sqrt(len(q)))
+    scores = p * (V @ g)
+    for i in range(len(p)):
+        scores[i] -= p[i] * scores.sum()
+    return scores @ K / np.sqrt(len(q))
+"""
+
 
 @pytest.fixture(scope="module")
 def locate():
@@ -114,6 +167,24 @@ def test_the_line_is_found(locate, chapter, exercise, source, lines, edits):
     found = locate(chapter, exercise, source)
     assert [line for _, line in found.places] == lines
     assert found.edits == edits
+
+
+@pytest.mark.parametrize(
+    ("chapter", "exercise", "source", "line", "kind"),
+    [
+        ("ch5_multi_head", "head_contributions", ONE_BUFFER, 4, "inplace"),
+        ("ch5_multi_head", "head_contributions", MOVED_INTO_THE_LOOP, 2, "place"),
+        ("ch1_weighted_averaging", "weighted_average", SPECIAL_CASE, 4, "case"),
+        ("ch4_masking", "combine_masks", ONE_FACTOR_TOO_MANY, 3, "extra"),
+        ("ch0_orientation", "pairwise_dot", WHOLE_NUMBERS, 2, "dtype"),
+        ("ch8_language_model", "layer_norm", RIGHT_FOR_TWO, 3, "number"),
+        ("ch3_scaling", "query_gradient", UPDATED_TOO_SOON, 3, "expression"),
+    ],
+)
+def test_one_line_and_one_kind_of_mistake_are_reported(locate, chapter, exercise, source, line, kind):
+    """Other lines can be corrected, too. But they only hide the mistake, or compute the whole result again."""
+    found = locate(chapter, exercise, source)
+    assert ([line for _, line in found.places], found.kind) == ([line], kind)
 
 
 @pytest.mark.parametrize("number", [0, 1, 7])
