@@ -973,20 +973,10 @@ def texts_of(student, tokens, n_new, model, temperature, rng, count=60):
             assert_tokens_drawn(found[after, place], shares[which.ravel()][after], f"{call}[{place}]")
 
 
-def matrix_products(model, text, *, only_last=False):
-    """Return the multiply-adds of the matrix products when ``text`` tokens go through the model."""
-    total = 0 if only_last else text * model["embedding"].size
-    for weights in model["blocks"]:
-        total += text * sum(W.size for part in ("attention", "mlp") for W in weights[part].values() if W.ndim == 2)
-        W = weights["attention"]
-        total += text**2 * (W["W_K"].shape[1] + W["W_V"].shape[1])
-    return total
-
-
 def counted(student, tokens, n_new, model):
     """Check the text, and that it took at most a third of the multiply-adds needed without a cache."""
-    plain = sum(matrix_products(model, len(tokens) + i) for i in range(n_new))
-    least = n_new * matrix_products(model, 1, only_last=True) // 2
+    plain = sum(multiply_adds.matrix_products(model, len(tokens) + i) for i in range(n_new))
+    least = n_new * sum(multiply_adds.block_products(weights, 1) for weights in model["blocks"]) // 2
     found = student.probe(COUNTED, "generate", tokens, n_new, model, 0, Rng(0), least, plain // 3)
     right = greedy(tuple(np.asarray(tokens).tolist()), n_new, model)
     call = f"generate(tokens, {n_new}, model, 0, rng)"

@@ -69,6 +69,28 @@ def test_numbers_taken_out_of_the_arrays_are_missed_and_that_is_told():
     assert told["multiply-adds"] == COUNTER.LOST
 
 
+SLOW_LOGITS = """
+def next_token_logits(tokens, model):
+    for _ in range(50):
+        logits = model["embedding"][tokens] @ model["embedding"].T
+    return logits
+
+def generate(tokens, n_new, model, temperature, rng):
+    next_token_logits(tokens, model)
+    return tokens
+"""
+
+
+def test_a_slow_solution_of_an_earlier_exercise_costs_no_more_than_a_fast_one():
+    """A right `generate` may call the student's own `next_token_logits`, however many multiply-adds that takes."""
+    names = {}
+    exec(SLOW_LOGITS, names)  # noqa: S102 - our own text
+    own = names["next_token_logits"]
+    model = {"embedding": np.ones((3, 2)), "blocks": []}  # 12 multiply-adds for two tokens
+    assert COUNTER.probe(names["generate"], [0, 1], 1, model, 0, None, 12, 12)["multiply-adds"] == COUNTER.FEW
+    assert names["next_token_logits"] is own
+
+
 def test_what_a_text_needs_besides_products_works_with_counting_arrays():
     """Norms, softmax, random draws, complex numbers and indexing give the same results as ordinary arrays."""
     kind, _ = COUNTER.counting()

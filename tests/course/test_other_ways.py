@@ -22,7 +22,7 @@ NONE_SHOWN = {
     "generate",
     "predictions",
 }  # these have einsum letters, alternatives that need helpers, and answers
-TOGETHER = 8
+TOGETHER = 16
 
 
 @pytest.mark.parametrize("chapter", COURSE.chapters)
