@@ -13,6 +13,7 @@ import pytest
 from autograder.checking.inputs.array_arguments import ArrayArgument, ShapedArgument, WeightsArgument
 from autograder.checking.inputs.builtin_arguments import NumberArgument
 from autograder.checking.inputs.contract import LONGEST
+from autograder.checking.inputs.covering import cover
 from autograder.checking.inputs.index_arguments import (
     LengthsArgument,
     MaskArgument,
@@ -234,6 +235,17 @@ def test_every_call_of_every_check_keeps_to_what_may_be_assumed(chapter, monkeyp
     assert calls > 20 * len(functions)
     assert masked == {name for name in functions if "scores" in LIMITS.get(name, {})}
     assert sorted(set(faults)) == []
+
+
+def test_products_stay_in_bounds_with_every_secret():
+    """Large keys come with queries whose numbers add up to 0, so scores alone do not bound the products."""
+    contract = load_checks(COURSE, "ch6_complexity").specs["chunked_attention"].takes
+    faults = [
+        faults_of("chunked_attention", contract, drawn.values)
+        for seed in range(20)
+        for drawn in cover(contract, seed).inputs
+    ]
+    assert [found for found in faults if found] == []
 
 
 def test_a_list_is_no_array():
