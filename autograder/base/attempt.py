@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-__all__ = ["bound_names", "defined_names", "defines", "has_long_run_of_marks", "identifiers_in", "imported", "is_attempted",
-           "is_nested_deeply", "last_definition_is_blank", "parsed", "python_name", "reading_once", "same_code"]  # fmt: skip
+__all__ = [
+    "bound_names", "defined_names", "defines", "has_long_run_of_marks", "identifiers_in", "imported", "is_attempted",
+    "is_nested_deeply", "last_definition_is_blank", "parsed", "python_name", "reading_once", "same_code",
+]  # fmt: skip
 
 T = TypeVar("T")
 

@@ -61,7 +61,7 @@ def _holds_arrays(value: Value) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PurityProbe:
-    """Two calls with inputs of the same shape. After one call of ``first``, both are called in the order of ``calls``.
+    """Two calls with inputs of the same shape. ``first`` is called once, then both in the order of ``calls``.
 
     ``answers_differ`` says whether the right answers to the two calls differ. ``between`` is the call from ``changed_between``, or
     None if that test is not used.

@@ -450,7 +450,7 @@ def forbidden_scores_become_zero(scores, mask):
 @wrong
 def allows_the_forbidden(scores, mask):
     """Your weights go to the forbidden places, and the allowed ones get 0. In this course True means "may attend".
-    `np.where(a, b, c)` takes the entry of b at each place where a is True."""
+    For each True in a, `np.where(a, b, c)` takes the entry of b."""
     return np.where(mask, 0.0, softmax(np.where(mask, -1e9, scores)))
 
 
@@ -465,14 +465,14 @@ def forbidden_scores_count_as_zero(scores, mask):
 @wrong
 def fills_the_allowed(scores, mask):
     """Your results are what you get with a very low score at every True, but those places are allowed. In this course
-    True means "may attend". `np.where(a, b, c)` takes the entry of b at each place where a is True."""
+    True means "may attend". For each True in a, `np.where(a, b, c)` takes the entry of b."""
     return softmax(np.where(mask, -1e9, scores))
 
 
 @wrong
 def fills_the_allowed_with_minus_infinity(scores, mask):
     """Your results are what you get with a score of minus infinity at every True, but those places are allowed. In this
-    course True means "may attend". `np.where(a, b, c)` takes the entry of b at each place where a is True."""
+    course True means "may attend". For each True in a, `np.where(a, b, c)` takes the entry of b."""
     return softmax(np.where(mask, -np.inf, scores))
 
 
@@ -641,7 +641,7 @@ def subtracts_the_mean_here(Q, K, V, mask=None):
 @wrong
 def looks_at_the_forbidden(Q, K, V, mask=None):
     """Your code hides the keys that a query may see, and leaves the others. In this course True means "may attend".
-    `np.where(a, b, c)` takes the entry of b at each place where a is True."""
+    For each True in a, `np.where(a, b, c)` takes the entry of b."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, -1e9, scores))
     return weights @ V, weights
@@ -650,7 +650,7 @@ def looks_at_the_forbidden(Q, K, V, mask=None):
 @wrong
 def looks_at_the_forbidden_or_at_nothing(Q, K, V, mask=None):
     """Your code hides the keys that a query may see, and leaves the others. A query that may see all keys gives nan. In
-    this course True means "may attend". `np.where(a, b, c)` takes the entry of b at each place where a is True."""
+    this course True means "may attend". For each True in a, `np.where(a, b, c)` takes the entry of b."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, -np.inf, scores))
     return weights @ V, weights
@@ -1244,8 +1244,7 @@ def adds_the_same_to_every_feature(attend, X):
 def never_looks_at_the_next_row(attend, X):
     """You find a leak only if a row depends on a row at least two places later. If the only later row that it depends
     on is the next one, you say True. Change the rows after row i: then row i itself must stay the same, and so must all
-    rows before it.
-    """
+    rows before it."""
     Y = np.array(attend(X.copy()))
     for i in range(len(X)):
         changed = X.copy()

@@ -1,11 +1,13 @@
 """Count the multiply-adds of a function by giving it arrays that count every multiplication.
 
-A check runs the source of this file next to the student's function, so it needs only NumPy. Every product with a counting
-array is counted, in any form: ``@``, ``matmul``, ``dot``, ``einsum``, ``tensordot``, or ``*`` and a sum. The results are
-counting arrays too. Numbers taken out of the arrays, for example by ``tolist``, are not counted. So a count below a
-minimum proves nothing. A call of an earlier exercise counts as no more than what the call needs, because a slow but right
-solution of that exercise costs no marks here.
+A check runs the source of this file in the same process as the student's function, so it needs only NumPy and the
+standard library. Every product with a counting array is counted, in any form: ``@``, ``matmul``, ``dot``, ``einsum``,
+``tensordot``, or ``*`` and a sum. The results are counting arrays too. Numbers taken out of the arrays, for example by
+``tolist``, are not counted. So a count below a minimum proves nothing. A call of an earlier exercise counts at most what
+the reference needs for it, so a slow but right solution of that exercise costs no marks here.
 """
+
+from contextlib import suppress
 
 import numpy as np
 
@@ -166,7 +168,8 @@ def probe(generate, tokens, n_new, model, temperature, rng, least, most):
         def earlier(*args, **kwargs):
             before = count[0]
             result = own[name](*args, **kwargs)
-            count[0] = min(count[0], before + EARLIER[name](*args, **kwargs))
+            with suppress(Exception):  # a student may define an earlier exercise with other parameters
+                count[0] = min(count[0], before + EARLIER[name](*args, **kwargs))
             return result
 
         return earlier

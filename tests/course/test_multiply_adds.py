@@ -79,6 +79,10 @@ def generate(tokens, n_new, model, temperature, rng):
     next_token_logits(tokens, model)
     return tokens
 """
+OWN_NAMES = SLOW_LOGITS.replace("(tokens, model):", "(text, model):").replace("[tokens]", "[text]")
+OWN_NAMES = OWN_NAMES.replace(
+    "logits(tokens, model)\n    return tokens", "logits(text=tokens, model=model)\n    return tokens"
+)
 
 
 def test_a_slow_solution_of_an_earlier_exercise_costs_no_more_than_a_fast_one():
@@ -89,6 +93,14 @@ def test_a_slow_solution_of_an_earlier_exercise_costs_no_more_than_a_fast_one():
     model = {"embedding": np.ones((3, 2)), "blocks": []}  # 12 multiply-adds for two tokens
     assert COUNTER.probe(names["generate"], [0, 1], 1, model, 0, None, 12, 12)["multiply-adds"] == COUNTER.FEW
     assert names["next_token_logits"] is own
+
+
+def test_an_earlier_exercise_with_other_parameters_still_runs():
+    """If the call cannot be understood, all its multiply-adds count."""
+    names = {}
+    exec(OWN_NAMES, names)  # noqa: S102 - our own text
+    model = {"embedding": np.ones((3, 2)), "blocks": []}
+    assert COUNTER.probe(names["generate"], [0, 1], 1, model, 0, None, 600, 600)["multiply-adds"] == COUNTER.FEW
 
 
 def test_what_a_text_needs_besides_products_works_with_counting_arrays():

@@ -157,7 +157,8 @@ def donor_operator(donors: Sequence[Donor], called: Sequence[Mapping[str, str]] 
     def donated(node: ast.expr, scope: Scope) -> Iterator[Change]:
         if isinstance(node, ast.Lambda) or _is_index(node):
             return
-        seen = {own := ast.dump(node), *(donor.result for donor in donors)}  # never replace it with the whole solution
+        own = ast.dump(node)
+        seen = {own, *(donor.result for donor in donors)}  # never replace an expression with the whole solution
         expressions, steps = known(scope)
         for expression, key, cost in expressions:
             if key not in seen:

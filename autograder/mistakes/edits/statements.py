@@ -14,7 +14,9 @@ __all__ = ["lines_before", "statement_edits", "statement_mutations"]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _BLOCKS = ("body", "orelse", "finalbody")
-_DROPPED = (ast.Expr, ast.AugAssign, ast.Assign, ast.AnnAssign, ast.If, ast.For, ast.Continue, ast.Break, ast.Raise, ast.Assert, ast.Return)  # fmt: skip
+_DROPPED = (
+    ast.Expr, ast.AugAssign, ast.Assign, ast.AnnAssign, ast.If, ast.For, ast.Continue, ast.Break, ast.Raise, ast.Assert, ast.Return,
+)  # fmt: skip
 
 
 def statement_edits(function: Function, text: Text, scope: Scope) -> Iterator[Edit]:

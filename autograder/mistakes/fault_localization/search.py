@@ -125,39 +125,31 @@ def search(program: Program, survive: Survive, validate: Validate, deadline: Dea
     found = _validated(small(), noted, uses_all, deadline)
     if not found:
         # A small slip made twice, or two small slips, are more likely than one large edit.
-        combined: _Combined = (
-            lambda: _repeated_edits(ones),
-            lambda: islice(_in_one_line(ones), _FIRST_PAIRS),
-            lambda: _promising_pairs(promising(), ()),
-        )
-        found = _first_of(combined, survive, uses_all, deadline)
+        first_pairs = islice(_in_one_line(ones), _FIRST_PAIRS)
+        groups = [_repeated_edits(ones), first_pairs, _promising_pairs(promising(), ())]
+        found = _first_of(groups, survive, uses_all, deadline)
         if found:
             return _located(found)
     found = _validated(singles, noted, uses_all, deadline, found)
     if not found:
-        combined = (
-            lambda: _repeated_edits(ones),
-            lambda: _in_one_line(ones),
-            lambda: _promising_pairs(promising(), ones),
-            lambda: islice(_pairs(ones, _VERY_SMALL, _PAIRED_ACROSS, same_line=False), _IN_TWO_LINES),
-        )
-        found = _first_of(combined, survive, uses_all, deadline)
+        across = islice(_pairs(ones, _VERY_SMALL, _PAIRED_ACROSS, same_line=False), _IN_TWO_LINES)
+        groups = [_repeated_edits(ones), _in_one_line(ones), _promising_pairs(promising(), ones), across]
+        found = _first_of(groups, survive, uses_all, deadline)
     return _located(found) if found else None
 
 
-_Combined = tuple[Callable[[], Iterator[Variant]], ...]
-
-
-def _first_of(combined: _Combined, survive: Survive, validate: Validate, deadline: Deadline) -> list[Variant]:
-    """Try the groups of variants in ``combined`` in order. Return the valid variants of the first group that has any."""
-    for variants in combined:
-        if deadline.remaining and (found := _validated(variants(), survive, validate, deadline)):
+def _first_of(
+    groups: Sequence[Iterator[Variant]], survive: Survive, validate: Validate, deadline: Deadline
+) -> list[Variant]:
+    """Try the groups of variants in order. Return the valid variants of the first group that has any."""
+    for variants in groups:
+        if deadline.remaining and (found := _validated(variants, survive, validate, deadline)):
             return [_without_needless_edits(one, validate) for one in found]
     return []
 
 
 def _without_needless_edits(variant: Variant, validate: Validate) -> Variant:
-    """Return ``variant`` without the repeated edits that are not needed. An edit can be needed on one line only, although the same text occurs on others."""
+    """Return ``variant`` without the repeated edits that are not needed. The same text may need an edit on one line and not on another."""
     for edit in variant.edits if len(variant.edits) > 2 else ():
         rest = Variant(tuple(one for one in variant.edits if one is not edit))
         variant = rest if validate(rest) else variant
@@ -200,9 +192,11 @@ def _located(valid: list[Variant]) -> Located | None:
     if len(best.places) == 1 < len(best.edits):
         valid = [best]  # another line may do as well, but the message names only one
     most = MAX_PLACES if len(best.places) == 1 else 1  # if two lines are wrong, the pair must be unique
-    if len(valid) > most and len(valid := [c for c in valid if c.cost <= best.cost]) > most:
+    if len(valid) > most:
+        valid = [c for c in valid if c.cost <= best.cost]
+    if len(valid) > most:
         return None
-    # If the code is right without a step, in another order or with a copy, this line is the mistake, not one that hides it.
+    # The code may be right without a step, in another order or with a copy. Then other lines only hide this mistake.
     for clear in (_REMOVING, {"place"}, {"inplace"}):
         valid = [c for c in valid if c.kind in clear] or valid
     kinds = {c.kind for c in valid}
