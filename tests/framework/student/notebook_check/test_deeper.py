@@ -51,7 +51,8 @@ def test_one_case_of_the_hidden_checks_is_shown(notebook):
     assert "Trying new random inputs. This takes a few seconds …" in shown
     assert "mean_kelvin 0 of 1 check passed ✗ each station has its own mean" in shown
     assert shown.count("✗") == 1
-    assert re.search(r"celsius = np\.array\(\[\[\[.*mean_kelvin\(celsius\) gave", shown)
+    assert "celsius = np.array([[[" in shown
+    assert re.search(r"mean_kelvin\(celsius\) (gave|has shape)", shown)  # the second if an axis has the length 1
 
     notebook.run("mean_kelvin", RIGHT["mean_kelvin"])
     assert (
