@@ -50,7 +50,7 @@ class NumberArgument(ItemArgument):
     def styles(self, name: str) -> Iterator[Style]:
         low, large = self.low, self._middle
         near = low + 1e-9 if self.whole else low * 2 if low > 0 else low + 0.01 * (self.high - low)
-        phrase = f"the smallest {name}" if self.whole else f"a {name} near the smallest allowed one"
+        phrase = f"the smallest {name}" if self.whole else f"{name} near its smallest allowed value"
         yield Style("smallest", phrase, lambda v: v <= near, self._smallest)
         yield Style("large", f"a large {name}", lambda v: v >= large, self._large)
         if not self.whole:

@@ -45,23 +45,24 @@ class MaskArgument(ShapedArgument):
 
     def styles(self, name: str) -> Iterator[Style]:
         own = len([axis for axis in self.shape if axis != "..."])
+        one = f"a {name}" if name.endswith("mask") else f"a mask `{name}`"
         # fmt: off
-        yield Style("everything allowed", f"a {name} that allows everything", lambda m: m.all(), lambda shape, rng: rng.random(shape) < 1)
-        yield Style("one allowed in a row", f"a {name} with a row that allows only one position", lambda m: (m.sum(-1) == 1).any() and m.shape[-1] > 1,
+        yield Style("everything allowed", f"{one} that allows everything", lambda m: m.all(), lambda shape, rng: rng.random(shape) < 1)
+        yield Style("one allowed in a row", f"{one} with a row that allows only one position", lambda m: (m.sum(-1) == 1).any() and m.shape[-1] > 1,
                     lambda shape, rng: self.ordinary(shape, rng, share=0), exclusive=True)
         if self.shape[-2:-1] != ("1",):
-            yield Style("different rows", f"a {name} with different rows", lambda m: m.ndim > 1 and (m != m[..., :1, :]).any(), self.ordinary)
+            yield Style("different rows", f"{one} with different rows", lambda m: m.ndim > 1 and (m != m[..., :1, :]).any(), self.ordinary)
         if self.empty_rows:
             yield Style("nothing allowed in a row", f"a row of {name} that allows nothing", lambda m: (~m.any(-1)).any() and m.any(), self._with_empty_row)
-            yield Style("nothing allowed", f"a {name} that allows nothing", lambda m: not m.any(), lambda shape, rng: rng.random(shape) < 0, exclusive=True)
+            yield Style("nothing allowed", f"{one} that allows nothing", lambda m: not m.any(), lambda shape, rng: rng.random(shape) < 0, exclusive=True)
         if self.broadcasts:
-            yield Style("a row for all", f"a {name} with an axis of length 1 that is longer in other arrays", lambda m: 1 in m.shape, self._with_axis_of_one)
+            yield Style("a row for all", f"{one} with an axis of length 1 that is longer in other arrays", lambda m: 1 in m.shape, self._with_axis_of_one)
             if "..." in self.shape:
-                yield Style("fewer axes", f"a {name} with no batch axes of its own",
+                yield Style("fewer axes", f"{one} with no batch axes of its own",
                             lambda m: m.ndim <= own, lambda shape, rng: self.ordinary(shape[len(shape) - own :], rng))
                 if own > 1:
-                    yield Style("one axis", f"a {name} with a single axis", lambda m: m.ndim == 1, lambda shape, rng: self.ordinary(shape[-1:], rng), optional=True)
-                yield Style("batch axes of its own", f"a {name} for each entry of the batch", lambda m: m.ndim > own, self.ordinary)
+                    yield Style("one axis", f"{one} with a single axis", lambda m: m.ndim == 1, lambda shape, rng: self.ordinary(shape[-1:], rng), optional=True)
+                yield Style("batch axes of its own", f"{one} for each entry of the batch", lambda m: m.ndim > own, self.ordinary)
         # fmt: on
 
     def ordinary(self, shape: tuple[int, ...], rng: np.random.Generator, share: float = 0.6) -> np.ndarray:
