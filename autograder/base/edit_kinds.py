@@ -49,6 +49,7 @@ KINDS = {
     "loop": EditKind("what the loop does next"),
     "condition": EditKind("the condition", ("condition", "when it is None", "is None")),
     "branch": EditKind("whether a condition is right"),
+    "always": EditKind("whether a condition is needed"),
     "function": EditKind("which function is called"),
     "shift": EditKind("which number should be subtracted before exp", ("maximum", "overflow", "largest")),
     "shape": EditKind("the shape", ("shape", "reshape", "[:, None]")),

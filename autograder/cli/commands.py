@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.exceptions import Exit
@@ -219,8 +219,4 @@ def end_in_order() -> None:
     """Make the programs that this process starts end with it, even if the terminal is closed."""
     for ending in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, ending):
-            signal.signal(getattr(signal, ending), _ended)
-
-
-def _ended(number: int, _frame: object) -> NoReturn:
-    sys.exit(128 + number)
+            signal.signal(getattr(signal, ending), lambda number, _frame: sys.exit(128 + number))

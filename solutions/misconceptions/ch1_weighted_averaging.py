@@ -555,8 +555,8 @@ def smallest_score_wins(x, axis=-1):
 @wrong
 def writes_into_the_scores(x, axis=-1):
     """The answer is right, but your code writes into x, so x has changed. The caller may still need those scores. `x -=
-    …` changes the array itself, and so does writing into a view of it, such as a row. `np.asarray(x)` is x itself. `x -
-    …` and `x.copy()` make a new array."""
+    …` changes the array itself, and so does writing into a view of it, such as a row or `x[:]`. `np.asarray(x)` is x
+    itself. `x - …` and `x.copy()` make a new array."""
     x -= x.max(axis=axis, keepdims=True)
     e = np.exp(x)
     return e / e.sum(axis=axis, keepdims=True)

@@ -811,7 +811,7 @@ def log_of_one_plus_w(weights):
 @wrong
 def softmaxes_the_weights_again(weights):
     """You put the weights through a softmax first, but they already add up to 1. A second softmax makes them nearly
-    equal and the entropy too high: for [0.5, 0.5, 0] it would be 1.06, not 0.69."""
+    equal and the entropy too high: for [0.5, 0.5, 0] it would be 1.07, not 0.69."""
     return -_terms(softmax(weights)).sum(axis=-1)
 
 

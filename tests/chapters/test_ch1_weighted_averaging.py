@@ -73,7 +73,7 @@ def little_on_large_rows(values, rng):
             ),
             InputCategory.custom(
                 "X: large where little counts",
-                "large rows whose weights are below 0.0001",
+                "rows of large numbers whose weights are below 0.0001",
                 lambda v: ((v["weights"] < 1e-4) & (v["weights"] * np.abs(v["X"]).max(axis=1) > 0.1)).any(),
                 little_on_large_rows,
             ),

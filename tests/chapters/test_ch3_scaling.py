@@ -177,7 +177,7 @@ class TestScoreVariance:
 
     @check(points=0.75, after="test_four_entries")
     def test_spread(self, student, rng):
-        """several hundred generators: the answers differ as much as for independent pairs of normal draws"""
+        """40 to 700 generators: the answers differ as much as for independent pairs of normal draws"""
         # The logarithm of the ratio of the two variances is nearly normal, with a standard deviation of about 0.11 for 300
         # answers. The bounds are at least six standard deviations away on each side. Entries of variance 1 that are not
         # normal fail at d_k = 1, and pairs that share a vector or an entry fail at d_k = 16. With ten times the pairs, the
@@ -193,8 +193,8 @@ class TestScoreVariance:
             right = d_k * np.sqrt(relative_variance(d_k, samples))
             if not low <= (found / right) ** 2 <= high:
                 look = (
-                    "Are all numbers drawn from `rng`, and each used in one pair only? Are they standard normal? Do you "
-                    "take the variance of exactly these scores?"
+                    "Do you draw n_samples pairs? Are all numbers drawn from `rng`, and each used in one pair only? Are they "
+                    "standard normal? Do you take the variance of exactly these scores?"
                 )
                 if not np.isfinite(found):
                     look = "An answer is NaN or infinite. Do you make a score for each of the n_samples pairs, even if they are few?"
@@ -733,7 +733,7 @@ class TestQueryGradient:
 
     @check(points=0.25, after="test_all_sizes_different")
     def test_large_scores(self, agrees, rng):
-        """scores in the thousands, with all or almost all the weight on one key, or shared by several"""
+        """scores from a few units to the thousands, with all or almost all the weight on one key, or shared by several"""
         for first in (3000.0, -3000.0):
             q, K, V, g = rng.normal(size=4), rng.normal(size=(5, 4)), rng.normal(size=(5, 3)), rng.normal(size=3)
             q[0], K[:, 0] = first, 1.0

@@ -675,7 +675,7 @@ class TestPreviousTokenHead:
 
     @check(points=1, after="test_small_example")
     def test_any_sizes(self, student, rng):
-        """random numbers of positions and tokens, with and without a mask"""
+        """random sequences of up to 7 positions, with and without a mask"""
         for n, d_model in ((2, 3), (4, 6), (5, 10), (7, 9), (4, 13)):
             for _ in range(2):
                 tokens = rng.integers(0, d_model - n, size=n)

@@ -56,7 +56,9 @@ def each_chapter(
     # Start with the longest chapters, so that a long chapter does not run alone at the end.
     longest = sorted(chapters, key=lambda chapter: -_length_of(course, chapter))
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(workers, len(chapters)), context, _begin) as pool:
+    # Ctrl-C reaches every process of the terminal. The workers end at once, and leave the message to this process.
+    ends = (signal.SIGINT, signal.SIG_DFL)
+    with ProcessPoolExecutor(min(workers, len(chapters)), context, signal.signal, ends) as pool:
         jobs = {pool.submit(_elsewhere, work, str(course.root), chapter): chapter for chapter in longest}
         try:
             for job in as_completed(jobs):
@@ -64,11 +66,6 @@ def each_chapter(
         except BaseException:  # do not wait for the other jobs
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-
-
-def _begin() -> None:
-    # Ctrl-C reaches every process of the terminal. End at once, and leave the message to the parent.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _elsewhere(work: Callable[[Course, str], Result], root: str, chapter: str) -> Result:

@@ -105,7 +105,7 @@ class LengthsArgument(ShapedArgument):
         """Yield the styles that an array of lengths may have. The test of each style also gets the size of the axis ``up_to``."""
         # fmt: off
         yield Style("all the whole length", f"every entry of {name} at its maximum",
-                    lambda a, top: (a == top).all(), lambda drawn, top, _rng: np.full_like(drawn, top))
+                    lambda a, top: is_several(a) and (a == top).all(), lambda drawn, top, _rng: np.full_like(drawn, top))
         yield Style("one the whole length", f"an entry of {name} at its maximum", lambda a, top: (a == top).any(), _with_entry)
         yield Style("the smallest", f"an entry of {name} at its minimum",
                     lambda a, _top: (a == self.low).any(), lambda drawn, _top, rng: _with_entry(drawn, self.low, rng))

@@ -24,7 +24,8 @@ def statement_edits(function: Function, text: Text, scope: Scope) -> Iterator[Ed
     for block, inside in _blocks(function):
         body = _without_docstring(block)
         for statement in body:
-            yield from _alone(statement, text, scope, drops=_dropped(inside) != "case")  # drop the ``if`` as well
+            # The end of a special case is not dropped alone. Instead, the whole ``if`` is dropped.
+            yield from _alone(statement, text, scope, drops=statement is not body[-1] or _dropped(inside) != "case")
         for one, other in pairwise(body):
             skips = isinstance(one, ast.If) and isinstance(one.body[-1], ast.Continue)
             if not (skips and other is body[-1]):  # at the end of a loop, ``continue`` would do nothing
@@ -84,9 +85,11 @@ def _edit(text: Text, node: ast.stmt | ast.expr, new: str, kind: str, cost: floa
 
 
 def _dropped(statement: ast.stmt | None) -> str:
-    """Return the kind of an edit that drops ``statement``: "case" for an ``if`` around a single statement, without ``else``."""
-    one = isinstance(statement, ast.If) and len(statement.body) == 1 and not statement.orelse
-    return "case" if one else "branch" if isinstance(statement, ast.If) else "lines"
+    """Return the kind of an edit that drops ``statement``: "case" for an ``if`` without ``else`` that has one statement or ends in ``return``."""
+    match statement:
+        case ast.If(body=[_] | [*_, ast.Return()], orelse=[]):
+            return "case"
+    return "branch" if isinstance(statement, ast.If) else "lines"
 
 
 def _alone(statement: ast.stmt, text: Text, scope: Scope, *, drops: bool) -> Iterator[Edit]:
@@ -123,8 +126,10 @@ def _alone(statement: ast.stmt, text: Text, scope: Scope, *, drops: bool) -> Ite
         case ast.Assign(targets=[ast.Tuple(elts=names)], value=value) if len(names) > 1:
             swapped = ast.Tuple([names[1], names[0], *names[2:]], ast.Store())
             yield from _edit(text, statement, _assigned(value, swapped), "order", 1.0)
+        case ast.If(test=test, body=[*_, last], orelse=[]) if not isinstance(last, ast.Return):
+            yield from _condition(test, text, scope, "always")
         case ast.If(test=test) | ast.While(test=test):
-            yield from _condition(test, text, scope)
+            yield from _condition(test, text, scope, "branch")
         case ast.Return(value=ast.expr() as value):
             yield from _returns(statement, value, text, scope)
 
@@ -146,9 +151,9 @@ def _chosen(
             yield from _edit(text, statement, changed, "expression", 1.3)
 
 
-def _condition(test: ast.expr, text: Text, scope: Scope) -> Iterator[Edit]:
+def _condition(test: ast.expr, text: Text, scope: Scope, always: str) -> Iterator[Edit]:
     whole = ast.unparse(test)
-    for new, kind, cost in ((f"not ({whole})", "condition", 1.0), ("True", "branch", 1.2), ("False", "branch", 1.2)):
+    for new, kind, cost in ((f"not ({whole})", "condition", 1.0), ("True", always, 1.2), ("False", "branch", 1.2)):
         yield from _edit(text, test, new, kind, cost)
     for name in scope.parameters:
         yield from _edit(text, test, f"({whole}) and {name} is not None", "condition", 1.6)

@@ -39,7 +39,7 @@ _SMALL, _PAIRED = 1.3, 400  # the highest cost of an edit in a pair within one l
 _VERY_SMALL, _PAIRED_ACROSS = 1.1, 150
 
 _REMOVING = frozenset({"case", "extra", "lines"})  # the kinds of edits that only remove code
-_BETTER = _REMOVING | {"dtype", "inplace"}  # the kinds whose words replace those of most other kinds at the same line
+_BETTER = _REMOVING | {"always", "dtype", "inplace"}  # the kinds whose words replace most others at the same line
 _CLEAR = _BETTER | {"range", "array"}  # the kinds whose words are not replaced
 Places = tuple[tuple[str, int], ...]
 Survive = Callable[[Sequence[Variant]], Iterable[float]]
@@ -190,14 +190,15 @@ def _located(valid: list[Variant]) -> Located | None:
     valid = [c for c in valid if c.kind != "branch"] or valid
     best = valid[0]
     if len(best.places) == 1 < len(best.edits):
-        valid = [best]  # another line may do as well, but the message names only one
+        # Another line may do as well, but the message names only one.
+        valid = [next((c for c in valid if c.kind in _BETTER), best)]
     most = MAX_PLACES if len(best.places) == 1 else 1  # if two lines are wrong, the pair must be unique
     if len(valid) > most:
         valid = [c for c in valid if c.cost <= best.cost]
     if len(valid) > most:
         return None
-    # The code may be right without a step, in another order or with a copy. Then other lines only hide this mistake.
-    for clear in (_REMOVING, {"place"}, {"inplace"}):
+    # The code may be right in another order, with a copy, without a step or without a condition. Then other lines only hide this mistake.
+    for clear in ({"place"}, {"inplace"}, _REMOVING, {"always"}):
         valid = [c for c in valid if c.kind in clear] or valid
     kinds = {c.kind for c in valid}
     places = tuple(sorted({place for c in valid for place in c.places}))

@@ -88,6 +88,29 @@ def head_contributions(O, W_O):
         parts.append(part)
     return np.stack(parts)
 """
+# The first line of this special case is the mistake, not its last line.
+LONG_SPECIAL_CASE = """\
+def project_qkv(X_q, X_kv, W_Q, W_K, W_V):
+    if X_q.shape == X_kv.shape:
+        d_k = W_K.shape[1]
+        joined = X_q @ np.concatenate([W_Q, W_K, W_V], axis=1)
+        return joined[..., :d_k], joined[..., d_k : 2 * d_k], joined[..., 2 * d_k :]
+    return X_q @ W_Q, X_kv @ W_K, X_kv @ W_V
+"""
+# The shift could also be written into the call of exp.
+ONLY_IF_LARGE = """\
+def softmax(x, axis=-1):
+    if x.max() > 700:
+        x = x - x.max(axis=axis, keepdims=True)
+    e = np.exp(x)
+    return e / e.sum(axis=axis, keepdims=True)
+"""
+# Two changes in line 4 would use Q and K instead.
+IN_FLOAT32 = """\
+def attention_scores(Q, K):
+    Q32, K32 = Q.astype(np.float32), K.astype(np.float32)
+    return (Q32 @ np.swapaxes(K32, -1, -2)).astype(np.float64)
+"""
 SPECIAL_CASE = """\
 def weighted_average(weights, X):
     average = np.zeros(X.shape[1])
@@ -175,6 +198,9 @@ def test_the_line_is_found(locate, chapter, exercise, source, lines, edits):
         ("ch5_multi_head", "head_contributions", ONE_BUFFER, 4, "inplace"),
         ("ch5_multi_head", "head_contributions", MOVED_INTO_THE_LOOP, 2, "place"),
         ("ch1_weighted_averaging", "weighted_average", SPECIAL_CASE, 4, "case"),
+        ("ch2_query_key_value", "project_qkv", LONG_SPECIAL_CASE, 2, "case"),
+        ("ch1_weighted_averaging", "softmax", ONLY_IF_LARGE, 2, "always"),
+        ("ch2_query_key_value", "attention_scores", IN_FLOAT32, 2, "dtype"),
         ("ch4_masking", "combine_masks", ONE_FACTOR_TOO_MANY, 3, "extra"),
         ("ch0_orientation", "pairwise_dot", WHOLE_NUMBERS, 2, "dtype"),
         ("ch8_language_model", "layer_norm", RIGHT_FOR_TWO, 3, "number"),
