@@ -529,7 +529,7 @@ def look(student, reference, weights, queries, keys, probe=LOOK):
         "drawn": f"what is drawn {where}",
         "across": "the row of labels, from the left,",
         "down": "the column of labels, from the top,",
-        "empty": "the number of pairs of labels without a cell of their own",
+        "empty": "the number of pairs of labels that meet outside of the cells, or near the border of one",
         "shown": "what is drawn at each pair of labels",
     }.items():
         inputs = {"weights": weights, "query_tokens": queries, "key_tokens": keys}

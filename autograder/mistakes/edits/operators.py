@@ -271,7 +271,7 @@ def other_number(node: ast.expr, scope: Scope) -> Iterator[Change]:
         yield Change(ast.Constant(not node.value), "condition", 1.0, (1,))
     if (value := _number(node)) is None:
         return
-    near: list[float] = [value + 1, value - 1, -value, 0, 1, -1, -2, 2]
+    near: list[float] = [value + 1, value - 1, -value, 0, 1, -1, -2, 2, -3]
     if isinstance(value, float) and not value.is_integer():
         near = [value * 10, value / 10, -value, 1.0 / value, value / 2, value * 2, 0.0, 1.0, value**2, value + 1]
         near += [1e-12] * (abs(value) < 0.01)
