@@ -333,6 +333,7 @@ class TestSoftmax:
         """scores in the thousands, above or below zero"""
         for scores in ([1000.0, 1001.0, 1002.0], [-1000.0, -1001.0], [0.0, 0.0, 3000.0], [0.0, 1200.0]):
             agrees.softmax(np.array(scores))
+        agrees.softmax(np.array([-400.0, -401.0]))  # needs no shift, but is wrong with the largest absolute value
 
     @check(points=0.25, visible=True, after="test_each_row")
     def test_rows_of_very_different_size(self, agrees):
