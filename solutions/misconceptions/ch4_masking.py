@@ -621,8 +621,8 @@ wrong = misconceptions_of("masked_attention")
 @wrong
 def blocked_scores_become_zero(Q, K, V, mask=None):
     """A forbidden score counts as 0 in your attention. You may have multiplied the scores by the mask or replaced them
-    with 0 or a number near 0. But exp(0) is 1, and if the allowed scores are negative, the forbidden key
-    even wins. Which score makes the weight (nearly) 0?"""
+    with 0 or a number near 0. But exp(0) is 1, and if the allowed scores are negative, the forbidden key even wins.
+    Which score makes the weight (nearly) 0?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, scores, 0.0))
     return weights @ V, weights

@@ -51,7 +51,7 @@ def products_that_cancel(one, other):
 
 
 def factors_far_apart(one, other):
-    """Return the input category in which ``one`` has numbers beyond 100 000 and ``other`` has numbers below 0.00001.
+    """Return the input category in which ``one`` has numbers beyond ±100 000 and ``other`` has numbers within ±0.00001.
 
     Products of their entries are near 1, but squares of their entries differ by a factor of more than 1e20.
     """
@@ -64,7 +64,7 @@ def factors_far_apart(one, other):
     def apart(values):
         return np.abs(values[one]).min() > 1e5 and 0 < np.abs(values[other]).max() < 1e-5
 
-    words = f"beyond 100 000 in {one} and below 0.00001 in {other}"
+    words = f"beyond ±100 000 in {one} and within ±0.00001 in {other}"
     return InputCategory.custom(f"{one} far above {other}", f"numbers {words}", apart, make)
 
 

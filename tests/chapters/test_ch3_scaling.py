@@ -733,7 +733,7 @@ class TestQueryGradient:
 
     @check(points=0.25, after="test_all_sizes_different")
     def test_large_scores(self, agrees, rng):
-        """scores from a few units to the thousands, with all or almost all the weight on one key, or shared by several"""
+        """scores from a few units to the thousands: (almost) all the weight on one key, or weight shared by several keys"""
         for first in (3000.0, -3000.0):
             q, K, V, g = rng.normal(size=4), rng.normal(size=(5, 4)), rng.normal(size=(5, 3)), rng.normal(size=3)
             q[0], K[:, 0] = first, 1.0

@@ -869,7 +869,7 @@ class TestSampleNext:
         likely, rare = (one_likely(330, int(rng.integers(256, 330)), temperature, odds) for odds in (2, 7))
         for logits, test in (
             (likely, off_by_a_tenth(likely, temperature)),
-            (rng.uniform(-9, 9) + 1e-6 * rng.permutation(60), ONE_MISSING),  # all different: any may be left out
+            (rng.uniform(-9, 9) + 1e-6 * rng.permutation(60), ONE_MISSING),  # a cut-off would keep all equal logits
             (rare, Draws(shares_of(rare, temperature), {"no rare tokens": np.eye(330)[rare.argmax()]})),
         ):
             call = f"sample_next(logits, {temperature:g}, rng)"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import multiprocessing
 import os
 import platform
 import signal
@@ -18,6 +17,7 @@ from contextlib import redirect_stdout
 from dataclasses import asdict, fields
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -55,10 +55,9 @@ def each_chapter(
         return
     # Start with the longest chapters, so that a long chapter does not run alone at the end.
     longest = sorted(chapters, key=lambda chapter: -_length_of(course, chapter))
-    context = multiprocessing.get_context("spawn")
     # Ctrl-C reaches every process of the terminal. The workers end at once, and leave the message to this process.
     ends = (signal.SIGINT, signal.SIG_DFL)
-    with ProcessPoolExecutor(min(workers, len(chapters)), context, signal.signal, ends) as pool:
+    with ProcessPoolExecutor(min(workers, len(chapters)), get_context("spawn"), signal.signal, ends) as pool:
         jobs = {pool.submit(_elsewhere, work, str(course.root), chapter): chapter for chapter in longest}
         try:
             for job in as_completed(jobs):

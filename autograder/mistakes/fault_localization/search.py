@@ -191,7 +191,8 @@ def _located(valid: list[Variant]) -> Located | None:
     best = valid[0]
     if len(best.places) == 1 < len(best.edits):
         # Another line may do as well, but the message names only one.
-        valid = [best := next((c for c in valid if c.kind in _BETTER), best)]
+        best = next((c for c in valid if c.kind in _BETTER), best)
+        valid = [best]
     most = MAX_PLACES if len(best.places) == 1 else 1  # if two lines are wrong, the pair must be unique
     if len(valid) > most:
         valid = [c for c in valid if c.cost <= best.cost]

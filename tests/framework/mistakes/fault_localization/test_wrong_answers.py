@@ -97,6 +97,14 @@ def project_qkv(X_q, X_kv, W_Q, W_K, W_V):
         return joined[..., :d_k], joined[..., d_k : 2 * d_k], joined[..., 2 * d_k :]
     return X_q @ W_Q, X_kv @ W_K, X_kv @ W_V
 """
+# Without the special case, the code is right, too.
+ITS_OWN_ARGUMENT = """\
+def normalize_rows(A):
+    totals = A.sum(axis=1, keepdims=True)
+    if (totals == 1).all():
+        return A
+    return A / totals
+"""
 # The shift could also be written into the call of exp.
 ONLY_IF_LARGE = """\
 def softmax(x, axis=-1):
@@ -199,6 +207,7 @@ def test_the_line_is_found(locate, chapter, exercise, source, lines, edits):
         ("ch5_multi_head", "head_contributions", MOVED_INTO_THE_LOOP, 2, "place"),
         ("ch1_weighted_averaging", "weighted_average", SPECIAL_CASE, 4, "case"),
         ("ch2_query_key_value", "project_qkv", LONG_SPECIAL_CASE, 2, "case"),
+        ("ch0_orientation", "normalize_rows", ITS_OWN_ARGUMENT, 4, "inplace"),
         ("ch1_weighted_averaging", "softmax", ONLY_IF_LARGE, 2, "always"),
         ("ch2_query_key_value", "attention_scores", IN_FLOAT32, 2, "dtype"),
         ("ch4_masking", "combine_masks", ONE_FACTOR_TOO_MANY, 3, "extra"),
