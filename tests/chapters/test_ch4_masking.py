@@ -233,8 +233,9 @@ class TestPaddingMask:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_full_and_empty(self, agrees):
-        """a sequence without padding, and a sequence of nothing but padding"""
+        """sequences without padding, and a sequence of nothing but padding"""
         agrees.padding_mask(np.array([5, 0, 4]), 5)
+        agrees.padding_mask(np.array([3, 3]), 3)
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_padded_further_than_needed(self, agrees):
