@@ -201,7 +201,6 @@ def drop_privileges(ruleset: int, filter_program: bytes, *, keep: int = 0) -> No
     _checked(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl(DUMPABLE)")
     _checked(_libc.syscall(_SYSCALL_LANDLOCK_RESTRICT, ruleset, 0), "landlock_restrict_self")
     os.close(ruleset)
-    buffer = ctypes.create_string_buffer(filter_program, len(filter_program))
-    # struct sock_fprog: a count, then an aligned pointer.
-    program = struct.pack("HxxxxxxP", len(filter_program) // 8, ctypes.addressof(buffer))
+    address = ctypes.cast(ctypes.c_char_p(filter_program), ctypes.c_void_p).value
+    program = struct.pack("HxxxxxxP", len(filter_program) // 8, address)  # struct sock_fprog
     _checked(_libc.prctl(_PR_SET_SECCOMP, 2, program, 0, 0), "prctl(SECCOMP)")
