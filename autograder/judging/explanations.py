@@ -343,7 +343,7 @@ def _misfit(message: str, line: str, shapes: Mapping[str, tuple[int, ...]]) -> s
         )
     if match := _STACKS.search(message):
         return (
-            f"`@` multiplies the last two axes. The axes before them do not fit: {_lead(match['left'])} and {_lead(match['right'])}. "
+            f"`@` treats the last two axes as matrices. The axes before them do not fit: {_lead(match['left'])} and {_lead(match['right'])}. "
             "Line the shapes up from the right: the sizes in each pair must be equal, or one must be 1. Print both shapes: is an axis in a different place than you think?"
         )
     if "original->remapped" in message and "requested shape" in message:

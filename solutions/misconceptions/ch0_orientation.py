@@ -277,6 +277,13 @@ def mean_instead_of_sum(X, Y):
 
 
 @wrong
+def product_of_two_sums(X, Y):
+    """Each of your numbers is the sum of a row of X times the sum of a row of Y. A product of sums is not a sum of
+    products: for example, [1, 2] with [3, 4] is 3 + 8 = 11, not 3 * 7 = 21."""
+    return X.sum(axis=1)[:, None] * Y.sum(axis=1)
+
+
+@wrong
 def divides_by_the_root(X, Y):
     """Your numbers are the right ones divided by the square root of d. You may have seen that in formulas for
     attention, and chapter 3 shows what it is for. A plain dot product is not divided by anything."""

@@ -191,6 +191,15 @@ def cosine_similarity(q, K, V):
 
 
 @wrong
+def cosine_without_the_norm_of_the_query(q, K, V):
+    """Your lookup compares the angles between the query and the keys, as if every key had norm 1. For example, for q =
+    [1, 0], that prefers the key [1, 0] to [3, 1], although their dot products are 1 and 3. In a dot product, a key's
+    norm counts too."""
+    norms = np.sqrt((K**2).sum(axis=1))
+    return V[np.argmax(K @ q / np.where(norms > 0, norms, 1.0))]
+
+
+@wrong
 def largest_absolute_dot_product(q, K, V):
     """Your lookup treats a large negative dot product as a good match, but it is a bad one. For example, for q = [1,
     0], the key [-5, 0] scores -5 and points away from the query. So the key [1, 0] with its score of 1 is better."""
@@ -200,8 +209,8 @@ def largest_absolute_dot_product(q, K, V):
 @wrong
 def best_score_starts_at_zero(q, K, V):
     """If every key has a negative dot product with the query, you return the first value, whichever key is best. A key
-    with score -1 still beats a key with score -2. Where does your code compare the scores with 0, for example as the
-    initial value of a "best score so far"?"""
+    with score -1 still beats a key with score -2. Does your code compare the scores with 0, for example because its
+    "best score so far" starts at 0?"""
     best, found = 0.0, V[0]
     for k, v in zip(K, V, strict=True):
         if k @ q > best:
@@ -220,7 +229,8 @@ def largest_single_product(q, K, V):
 def best_score_never_updated(q, K, V):
     """You return the value of the last key whose score is above the first key's score, even if a key between the two has
     a higher score. If you keep a "best score so far", when does it change?"""
-    return V[max(i for i, k in enumerate(K) if i == 0 or k @ q > K[0] @ q)]
+    scores = K @ q
+    return V[max(i for i, score in enumerate(scores) if i == 0 or score > scores[0])]
 
 
 @wrong
@@ -740,9 +750,9 @@ def plain_mean_of_the_values(q, K, V, temperature=1.0):
 
 @wrong
 def exps_for_weights(q, K, V, temperature=1.0):
-    """Your weights have the right proportions, but the largest alone is 1, so they usually add up to more than 1. So,
-    for example, the mix of three values of 10 is not 10. Weights are shares of a whole. Which step makes them add up to
-    1, and does your mix keep its result?"""
+    """Your weights have the right proportions, but the largest alone is 1, so they usually add up to more than 1. For
+    example, if all the values are 10, their mix is not 10. Weights are shares of a whole. Which step would make them
+    add up to 1, and does your mix use its result?"""
     scores = K @ q / temperature
     return np.exp(scores - scores.max()) @ V
 

@@ -56,14 +56,14 @@ def one_matrix_for_all(X_q, X_kv, W_Q, W_K, W_V):
 @wrong
 def keys_made_with_the_query_matrix(X_q, X_kv, W_Q, W_K, W_V):
     """The keys that you return are made with W_Q, so W_K has no effect on your answer. A word's query and its key are
-    different things: a verb may look for nouns, but it is not a noun. Which letter in your code should be a K?"""
+    different things: a verb may look for nouns, but it is not a noun. Where should your code use W_K?"""
     return X_q @ W_Q, X_kv @ W_Q, X_kv @ W_V
 
 
 @wrong
 def values_made_with_the_key_matrix(X_q, X_kv, W_Q, W_K, W_V):
     """The values that you return are made with W_K, so they equal the keys, and W_V has no effect on your answer. A
-    value may even have another width, d_v instead of d_k. Which letter in your code should be a V?"""
+    value may even have another width, d_v instead of d_k. Where should your code use W_V?"""
     return X_q @ W_Q, X_kv @ W_K, X_kv @ W_K
 
 
@@ -220,7 +220,7 @@ def exchanges_the_first_two_axes(Q, K):
 def keys_down_the_side(Q, K):
     """Your rows belong to the keys and your columns to the queries. The table should have shape (n_q, n_k): each row
     contains one query's scores for all the keys, ready for a softmax along the row. Which step of your code puts the
-    keys first? (If it is an einsum without `->`: its letters are put in alphabetical order.)"""
+    keys first? (In an einsum, look at the letters after `->`. Without `->`, they are in alphabetical order.)"""
     return K @ np.swapaxes(Q, -1, -2)
 
 
@@ -301,9 +301,10 @@ def only_the_partner(Q, K):
 
 @wrong
 def every_batch_entry_with_every_other(Q, K):
-    """With a batch, your answer has too many axes, because the queries of each batch entry met the keys of all the
-    others. `np.dot`, `np.inner` and `np.tensordot` combine everything with everything. `@` combines each batch entry
-    only with its own partner."""
+    """With a batch, your answer has too many axes, because the queries of each batch entry are combined with the keys
+    of every batch entry, not only of its own. `np.dot`, `np.inner` and `np.tensordot` do that. `@` combines each batch
+    entry only with its own partner. It sums over the last axis of the left array and the last but one of the
+    right."""
     return np.dot(Q, np.swapaxes(K, -1, -2))
 
 
@@ -623,8 +624,8 @@ def both_by_dot_with_every_axis_turned(Q, K, V):
 
 @wrong
 def every_batch_entry_mixes_every_other(Q, K, V):
-    """The weights are right, but with a batch your output has too many axes. The weights of each batch entry mixed the
-    values of all the others too. `np.dot`, `np.inner` and `np.tensordot` combine everything with everything. `@`
+    """The weights are right, but with a batch your output has too many axes. The weights of each batch entry also mix
+    the values of all the others. `np.dot`, `np.inner` and `np.tensordot` combine everything with everything. `@`
     combines each batch entry only with its own partner."""
     weights = softmax(attention_scores(Q, K))
     return np.dot(weights, V), weights

@@ -318,6 +318,17 @@ def one_length_for_all(lengths, n_k):
 
 
 @wrong
+def first_of_equal_lengths(lengths, n_k):
+    """If two sequences have the same length, only the first of them gets its real keys in your mask. The later one has
+    no True at all, as if it were empty. Do you look up a sequence by its length, for example with `index`? Use its
+    number in the batch instead."""
+    mask = np.zeros((len(lengths), 1, n_k), dtype=bool)
+    for length in lengths:
+        mask[list(lengths).index(length), 0, :length] = True
+    return mask
+
+
+@wrong
 def only_the_last_real_key(lengths, n_k):
     """Only one key of each sequence is True in your mask, the last real key. All the real keys may be seen. If you
     compare positions with lengths, which comparison allows more than equality?"""
@@ -1099,6 +1110,17 @@ def drops_axes_of_length_one(causal, padding):
     """Your answer is right unless some size is 1, such as a single sequence or a single query: then that axis is gone.
     The shape should always be (B, n_q, n_k), even if B = 1. Which step removes axes of length 1?"""
     return (causal & padding).squeeze()
+
+
+@wrong
+def as_many_keys_as_queries(causal, padding):
+    """Your code takes the number of queries for the number of keys, so your mask is square for each sequence. There may
+    be more keys than queries, or fewer. The shape should be (B, n_q, n_k): which axis of the two masks has length n_k?"""
+    n = len(causal)
+    mask = np.zeros((len(padding), n, n), dtype=bool)
+    for b, i, j in np.ndindex(mask.shape):
+        mask[b, i, j] = causal[i, j] and padding[b, 0, j]
+    return mask
 
 
 @wrong

@@ -1369,6 +1369,35 @@ def equal_tokens_in_one_place(weights, query_tokens, key_tokens, ax=None):
 
 
 @wrong
+def equal_queries_in_one_place(weights, query_tokens, key_tokens, ax=None):
+    """Equal query tokens have only one label in your picture, at the place of the first. Do you look up each token in the
+    list? Place a label by the number of its position, not by its word."""
+    ax = plot_attention(weights, query_tokens, key_tokens, ax)
+    ax.set_yticks([list(query_tokens).index(token) for token in query_tokens], query_tokens)
+    return ax
+
+
+@wrong
+def equal_keys_in_one_place(weights, query_tokens, key_tokens, ax=None):
+    """Equal key tokens have only one label in your picture, at the place of the first. Do you look up each token in the
+    list? Place a label by the number of its position, not by its word."""
+    ax = plot_attention(weights, query_tokens, key_tokens, ax)
+    ax.set_xticks([list(key_tokens).index(token) for token in key_tokens], key_tokens)
+    return ax
+
+
+@wrong
+def one_column_for_equal_keys(weights, query_tokens, key_tokens, ax=None):
+    """Equal key tokens share one column in your picture, which shows the sum of their weights. A column belongs to a
+    position, not to a word: "the" and "the" are two keys, and a query may look at only one of them."""
+    names = list(dict.fromkeys(key_tokens))
+    table = np.zeros((len(query_tokens), len(names)))
+    for token, column in zip(key_tokens, weights.T, strict=True):
+        table[:, names.index(token)] += column
+    return plot_attention(table, query_tokens, names, ax)
+
+
+@wrong
 def equal_tokens_in_the_last_place(weights, query_tokens, key_tokens, ax=None):
     """Equal tokens have one label in your picture, at the place of the last, so the places of the others have no label.
     Does a dictionary hold one place for each word? Place a label by the number of its position, not by its word."""

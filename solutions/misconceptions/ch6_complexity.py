@@ -558,6 +558,15 @@ def each_factor_by_itself(Q, K, V, feature_map):
 
 
 @wrong
+def features_that_add_up_to_one(Q, K, V, feature_map):
+    """In your results, the features of each query and of each key are divided by their own sum. The weights are dot
+    products of two rows of features, and they need not add up to 1 then. Leave the features as they are, and divide by
+    the sum of the dot products over all the keys."""
+    phi_Q, phi_K = (part / part.sum(axis=-1, keepdims=True) for part in (feature_map(Q), feature_map(K)))
+    return phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V)
+
+
+@wrong
 def scaled_before_the_features(Q, K, V, feature_map):
     """Your queries are divided by sqrt(d_k) before the features are taken. This exercise has no scaling: only
     feature_map changes the queries and keys."""

@@ -112,7 +112,7 @@ A_FAINT_LEAK = running_sum_and("Y[:-1] += 0.005 * X[1:]")
 A_FAINT_LEAK_INTO_ONE_ENTRY = attend("Y = X.copy()", "Y[-2:-1, :1] += 1e-3 * X[-1:, :1]", "return Y")
 
 # However far a row is moved, this leak stays faint.
-A_BOUNDED_LEAK = attend("Y = X.copy()", "Y[:-1] += 1e-3 * np.tanh(X[1:])", "return Y")
+A_BOUNDED_LEAK = attend("Y = X.copy()", "Y[:-1] += 3e-4 * np.tanh(X[1:])", "return Y")
 
 LIKE_X, UPSIDE_DOWN = attend("return X"), attend("return X[::-1]")
 SQUARES_SO_FAR, SQUARES_TO_COME = running_sum_of("X**2")
