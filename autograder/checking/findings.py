@@ -25,6 +25,7 @@ __all__ = ["RETURNED_NONE", "Finding", "describe_failure", "matches", "named", "
 
 
 _USUAL = TableOptions()
+_DESCRIPTIONS = ("a ", "the ", "what ", "whether ", "how ")  # the first word if ``call`` is a description
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def describe_failure(
     lines = [finding.reason] if with_reason else []
     lines += paste_inputs(inputs or {})
     if finding.found is not None or finding.has_expected:
-        subject = f"{call}{finding.path} gave" if call else "found"
+        subject = f"{call}{finding.path} {'is' if call.startswith(_DESCRIPTIONS) else 'gave'}" if call else "found"
         expected = finding.expected if finding.has_expected or not finding.first else finding.found
         found, right = show_apart(finding.found, expected, finding.first)
         if "\n" in found + right:  # a table has several lines, and its columns must stay aligned
@@ -98,11 +99,9 @@ def _indented(text: str) -> str:
 
 def named(reason: str, call: str) -> str:
     """Return ``reason``, with the call in place of "It" or "The function" at its start."""
-    if not call:
-        return reason
     for start in ("It is ", "It has ", "It gave ", "The function returned ", "It prints ", "It should raise "):
-        if reason.startswith(start):
-            if call.startswith(("a ", "the ", "what ", "whether ", "how ")):  # a description of the call
+        if call and reason.startswith(start):
+            if call.startswith(_DESCRIPTIONS):
                 call = call[0].upper() + call[1:]
             return f"{call} {reason.removeprefix('The function ').removeprefix('It ')}"
     return reason

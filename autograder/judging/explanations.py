@@ -73,7 +73,8 @@ def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
         f"with the last two axes of `{left}` swapped": one[-2] == other[-2],
         "with the two sides swapped": other[-1] == one[-2],
     }
-    would = [how for how, fit in fits.items() if fit]
+    stackable = all(a == b or 1 in (a, b) for a, b in zip(one[-3::-1], other[-3::-1], strict=False))  # the batch axes
+    would = [how for how, fit in fits.items() if fit and stackable]
     if not would:  # another order may fit if ``.T`` reversed batch axes
         return ask + _NO_SWAP * (".T" not in left + right)
     return f"If both shapes are as you expect, the sizes would fit {', or '.join(would)}. {_WHICH}"
@@ -165,7 +166,7 @@ _SENTENCES = {
     "IndexError: boolean index": "Each axis of a boolean index must be as long as the axis of the array that it indexes. Unlike `np.where` and arithmetic, an index does not broadcast.",
     "IndexError: only integers": "An index must be a whole number, a slice, or an array of whole numbers or of True and False. What is it here?",
     "IndexError: scalar variable": "You index a single number, which has no axes. Print its shape just before this line.",
-    "IndexError: list index out of range": "The list has no item at this index. The first item has index 0. Print its length just before this line.",
+    "IndexError: list index out of range": "The list has no item at this index. A list of n items has the indices 0 to n - 1 and -n to -1, so an empty list has none. Print its length just before this line.",
     "IndexError: string index out of range": "The string has no character at this index. The first character has index 0. Print its length just before this line.",
     "IndexError: from empty": "You took an item from an empty collection. What should happen when it is empty?",
     "KeyError: '": "The dictionary has no such key. Print its keys just before this line. `.get(key, default)` returns a default for a missing key.",
@@ -369,12 +370,12 @@ def _not_stretched(listed: str, line: str, shapes: Mapping[str, Shape]) -> str:
         "must be equal, or one must be 1."
     )
     if len(axes) > 1 and _REDUCTION.search(line) and "keepdims" not in line:
-        return f"{text} Without `keepdims=True`, a sum or a maximum drops its axis. `x[:, None]` adds an axis."
+        return f"{text} Without `keepdims=True`, a sum or a maximum drops its axis. `x[..., None]` adds an axis at the end."
     sizes = sorted((tuple(map(int, re.findall(r"\d+", part))) for part in parts), key=len) or [()]
     if sizes[0] in {sizes[-1][:axis] + sizes[-1][axis + 1 :] for axis in range(len(sizes[-1]))}:
         small = [name for name, shape in shapes.items() if shape == sizes[0]]
         made = f"`{small[0]}`" if len(small) == 1 else "the smaller array"
-        return f"{text} Did a sum, a mean or a maximum drop an axis from {made}? `keepdims=True` keeps it, and `x[:, None]` adds one."
+        return f"{text} Did a sum, a mean or a maximum drop an axis from {made}? `keepdims=True` keeps it, and `x[..., None]` adds one at the end."
     return f"{text} Which axis of the first array should match which axis of the second?"
 
 

@@ -281,11 +281,11 @@ def blocks(text: str) -> list[Block]:
 
 def _in_columns(case: str) -> str:
     """Return ``case`` with the actual result aligned above the expected result. A long call goes on its own line above them."""
-    gave = re.search(r"^(.+) gave  +(?=\S)", case, re.MULTILINE)
+    gave = re.search(r"^(.+) (gave|is)  +(?=\S)", case, re.MULTILINE)
     if gave is None or not (right := re.search(rf"^{_RIGHT}  +(?=\S)", case, re.MULTILINE)):
         return case
-    call = gave[1]
-    subject = f"{call} gave" if len(call) <= LONG_CALL else "gave"
+    call, verb = gave.groups()
+    subject = f"{call} {verb}" if len(call) <= LONG_CALL else verb
     width = max(len(subject), len(_RIGHT))
     above = "" if len(call) <= LONG_CALL else f"{call}\n"
     between = case[gave.end() : right.start()]

@@ -141,8 +141,8 @@ def every_query_with_every_key(d_k, n_samples, rng):
 @wrong
 def products_never_added(d_k, n_samples, rng):
     """Your answer is the variance of the single products of two entries, so it is near 1 for every d_k. A score is the
-    sum of all d_k products of a pair, and the spread of these sums grows. Add up the products first, then take the
-    variance over the pairs."""
+    sum of all d_k products of a pair, and the spread of these sums grows with d_k. Add up the products first, then take
+    the variance over the pairs."""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).var()
 
@@ -158,8 +158,8 @@ def products_averaged(d_k, n_samples, rng):
 @wrong
 def variance_of_single_products(d_k, n_samples, rng):
     """Your answer is the variance of the single products of two entries, so it is near 1 for every d_k. A score is the
-    sum of all d_k products of a pair, and the spread of these sums grows. Add up the products first, then take the
-    variance over the pairs."""
+    sum of all d_k products of a pair, and the spread of these sums grows with d_k. Add up the products first, then take
+    the variance over the pairs."""
     q, k = _pairs(d_k, n_samples, rng)
     return (q * k).var(axis=0).mean()
 
@@ -596,9 +596,10 @@ def weights_alone(Q, K, V):
 
 @wrong
 def no_largest_score_taken_away(Q, K, V):
-    """Your softmax overflows: exp of a score above about 709 is infinity, and infinity divided by infinity is nan. If all
-    scores of a row are far below zero, every exp is 0, and 0 divided by 0 is nan too. Scaling makes scores smaller, but
-    that is not enough. What did the softmax of chapter 1 do before exp?"""
+    """Your softmax overflows: exp of a score above about 709 is infinity, a sum of several exps just below it is
+    infinity too, and infinity divided by infinity is nan. If all scores of a row are far below zero, every exp is 0,
+    and 0 divided by 0 is nan too. Scaling makes scores smaller, but that is not enough. What did the softmax of chapter
+    1 do before exp?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
     return weights @ V, weights
@@ -871,8 +872,8 @@ def diagonal_only(p):
 
 @wrong
 def equal_weights_on_the_diagonal(p):
-    """If two keys have equal weights, your matrix treats them like one key: it has p_i - p_i * p_j in their row and
-    column too. The diagonal has the entries with i = j. Do you compare the positions, or the weights there?"""
+    """If two keys have equal weights, your matrix treats them like one key: it has p_i - p_i * p_j at the places (i, j)
+    and (j, i) too. The diagonal has the entries with i = j. Do you compare the positions, or the weights there?"""
     return np.where(p[:, None] == p, p, 0) - np.outer(p, p)
 
 
@@ -906,8 +907,8 @@ def plus_for_minus(p):
 
 @wrong
 def softmaxes_p_again(p):
-    """You put p through a softmax first. But p is already the result of a softmax: its entries are weights, positive
-    and adding up to 1."""
+    """You put p through a softmax first. But p is already the result of a softmax: its entries are weights that add up
+    to 1."""
     return softmax_jacobian(softmax(p))
 
 
@@ -1078,9 +1079,9 @@ def forward_over_two_steps(f, x, eps=1e-5):
 
 @wrong
 def halved_distance_multiplied(f, x, eps=1e-5):
-    """Your difference is multiplied by eps / 2. For example, Python evaluates `/ 2 * eps` from left to right: first /
-    2, then * eps. If eps = 0.5, the answer is a quarter of the right one, and with a small eps it is almost 0. By what
-    should you divide the difference?"""
+    """Your difference is multiplied by eps / 2. Python evaluates `/ 2 * eps` from left to right: first / 2, then * eps.
+    If eps = 0.5, the answer is a quarter of the right one, and with a small eps it is almost 0. By what should you
+    divide the difference?"""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)
@@ -1596,9 +1597,9 @@ def gradient_for_the_keys(q, K, V, g):
 
 @wrong
 def no_largest_score_taken_away_here(q, K, V, g):
-    """Your softmax overflows: exp of a score above about 709 is infinity, and infinity divided by infinity is nan. If all
-    scores are far below zero, every exp is 0, and 0 divided by 0 is nan too. What did the softmax of chapter 1 do before
-    exp?"""
+    """Your softmax overflows: exp of a score above about 709 is infinity, a sum of several exps just below it is
+    infinity too, and infinity divided by infinity is nan. If all scores are far below zero, every exp is 0, and 0
+    divided by 0 is nan too. What did the softmax of chapter 1 do before exp?"""
     e = np.exp(K @ q / np.sqrt(len(q)))
     return K.T @ (softmax_jacobian(e / e.sum()) @ (V @ g)) / np.sqrt(len(q))
 
@@ -1646,7 +1647,8 @@ wrong = misconceptions_of("training_step")
 @wrong
 def step_uphill(W_Q, X, K, V, T, rate):
     """Your step has the wrong sign and goes uphill. The gradient of the loss starts from output minus target, and
-    points uphill, so the step goes against it. Where does your code have a minus too few or too many?"""
+    points uphill, so the step goes against it. Which of the two does your code subtract from the other, and does it add
+    or subtract the step?"""
     errors = _errors(W_Q, X, K, V, T)
     return W_Q + rate * _gradient(W_Q, X, K, V, errors) / len(X), _loss(errors)
 
@@ -1693,7 +1695,7 @@ def loss_of_the_sum(W_Q, X, K, V, T, rate):
 
 @wrong
 def both_of_the_sum(W_Q, X, K, V, T, rate):
-    """Your loss and your step match, but both are sums over the queries. The loss should be the mean."""
+    """Your loss and your step fit each other, but both are sums over the queries. The loss should be the mean."""
     errors = _errors(W_Q, X, K, V, T)
     return W_Q - rate * _gradient(W_Q, X, K, V, errors), 0.5 * np.square(errors).sum()
 
@@ -1724,7 +1726,7 @@ def loss_over_all_entries(W_Q, X, K, V, T, rate):
 
 @wrong
 def loss_and_step_over_all_entries(W_Q, X, K, V, T, rate):
-    """Your loss and your step match, but both also divide by d_v, the number of entries of an output. A
+    """Your loss and your step fit each other, but both also divide by d_v, the number of entries of an output. A
     squared distance is the sum of the squared differences. Take the mean over the queries only."""
     errors = _errors(W_Q, X, K, V, T)
     return W_Q - rate * _gradient(W_Q, X, K, V, errors) / errors.size, 0.5 * np.mean(errors**2)

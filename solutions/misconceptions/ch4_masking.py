@@ -11,9 +11,9 @@ wrong = misconceptions_of("causal_mask")
 
 @wrong
 def excludes_itself(n_q, n_k=None):
-    """In your mask, no query may see the key at its own position. A position may see its own token. Without n_k, your
-    first query has nothing at all to look at. Which step leaves out this key, for example a comparison without equality
-    or the end of a slice?"""
+    """In your mask, no query sees the key at its own position. But it should: a position may see its own token. Without
+    n_k, your first query has nothing at all to look at. Which step leaves out this key, for example a comparison
+    without equality or the end of a slice?"""
     n_k = n_q if n_k is None else n_k
     return np.arange(n_k) < np.arange(n_q)[:, None] + (n_k - n_q)
 
@@ -55,8 +55,9 @@ def upper_triangle_and_the_key_before(n_q, n_k=None):
 
 @wrong
 def excludes_itself_from_the_top_left(n_q, n_k=None):
-    """In your mask, no query may see the key at its own position, but a position may see its own token. Also, your
-    queries are at the positions 0, 1, 2, ... even if there are more keys. They should be at the last n_q positions."""
+    """In your mask, no query sees the key at its own position, but it should: a position may see its own token. Also,
+    your queries are at the positions 0, 1, 2, ... even if there are more keys. They should be at the last n_q
+    positions."""
     n_k = n_q if n_k is None else n_k
     return np.arange(n_k) < np.arange(n_q)[:, None]
 
@@ -131,8 +132,8 @@ def minus_infinity_above(n_q, n_k=None):
 @wrong
 def ones_and_zeros(n_q, n_k=None):
     """Your triangle is right, but it contains the numbers 1 and 0 instead of True and False. To NumPy they differ: `~`
-    turns True into False, but the number 1 into -2, and floats raise an error. What turns numbers into booleans, or
-    which argument sets the type of a new array?"""
+    turns True into False, but the whole number 1 into -2, and for floats it raises an error. What turns numbers into
+    booleans, or which argument sets the type of a new array?"""
     n_k = n_q if n_k is None else n_k
     return np.tri(n_q, n_k, n_k - n_q)
 
@@ -284,8 +285,8 @@ def a_row_for_every_position(lengths, n_k):
 @wrong
 def numbers_for_booleans(lengths, n_k):
     """The places are right, but your mask contains the numbers 1 and 0 instead of True and False. To NumPy they differ:
-    `~` turns True into False, but the number 1 into -2, and floats raise an error. A comparison gives booleans by
-    itself."""
+    `~` turns True into False, but the whole number 1 into -2, and for floats it raises an error. A comparison gives
+    booleans by itself."""
     return (np.arange(n_k) < lengths[:, None, None]).astype(float)
 
 
@@ -445,8 +446,8 @@ def no_shift_and_nan_where_nothing_is_allowed(scores, mask):
 @wrong
 def masks_after_the_softmax(scores, mask):
     """The forbidden weights are 0, but the allowed ones do not add up to 1. The sum by which they are divided also
-    contains the forbidden exps. With [1, 2, 3] and the last score forbidden, for example, your weights add up to 0.33.
-    Mask before this sum is made, or divide by the new sum afterwards, unless it is 0."""
+    contains the exps of the forbidden scores. With [1, 2, 3] and the last score forbidden, for example, your weights
+    add up to 0.33. Mask before this sum is made, or divide by the new sum afterwards, unless it is 0."""
     return np.where(mask, softmax(scores), 0.0)
 
 
@@ -1205,9 +1206,9 @@ def compares_shapes(attend, X):
 
 @wrong
 def only_the_last_token(attend, X):
-    """You miss leaks from rows before the last row of X, for example from position 1 to position 0. Every position has
-    a future, and a single leak decides the answer. Do you change the rows after each position, and does each comparison
-    count?"""
+    """You miss leaks from rows before the last row of X, for example from position 1 to position 0. Every position but
+    the last has a future, and a single leak decides the answer. Do you change the rows after each position, and not
+    only the last row?"""
     changed = X.copy()
     changed[-1] += 10.0
     return np.allclose(attend(changed)[:-1], attend(X)[:-1])
@@ -1215,9 +1216,9 @@ def only_the_last_token(attend, X):
 
 @wrong
 def only_the_last_token_with_other_numbers(attend, X):
-    """You miss leaks from rows before the last row of X, for example from position 1 to position 0. Every position has
-    a future, and a single leak decides the answer. Do you change the rows after each position, and does each comparison
-    count?"""
+    """You miss leaks from rows before the last row of X, for example from position 1 to position 0. Every position but
+    the last has a future, and a single leak decides the answer. Do you change the rows after each position, and not
+    only the last row?"""
     changed = X.copy()
     changed[-1] = np.random.default_rng(1).normal(size=X.shape[1])
     return np.allclose(attend(changed)[:-1], attend(X)[:-1])

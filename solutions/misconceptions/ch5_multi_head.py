@@ -73,7 +73,7 @@ def unpacks_exactly_one_batch_axis(X, h):
 @wrong
 def heads_before_the_batch(X, h):
     """Your heads come before all the batch axes. They belong right before the positions: (…, h, n, d). Then entry b of
-    a batch still contains everything that belongs to sequence b."""
+    a batch holds all the heads of sequence b."""
     *batch, n, width = X.shape
     return np.moveaxis(X.reshape(*batch, n, h, width // h), -2, 0)
 
@@ -179,7 +179,7 @@ wrong = misconceptions_of("merge_heads")
 def merged_by_reshape_alone(O):
     """Your result is (h, n, d) reshaped to (n, h · d) directly. A reshape reads all of head 0 before it reaches head 1,
     so your first row contains several positions of head 0. A row should contain one position, as seen by all the heads.
-    Swap positions and heads first, and use the result."""
+    Swap positions and heads first, and reshape what you get."""
     *batch, h, n, d = O.shape
     return O.reshape(*batch, n, h * d)
 
@@ -492,9 +492,9 @@ def split_by_reshape_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def put_together_by_reshape_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """The weights are right, but your heads are merged as in a reshape with no axes swapped, or with the swapped array
-    unused. So a row contains several positions of one head, instead of one position of all the heads. `merge_heads` is
-    about exactly this step: solve it first, then use it here."""
+    """The weights are right, but your heads are merged as by a reshape alone, in which the axes of heads and positions
+    are not swapped first. So a row contains several positions of one head, instead of one position of all the heads.
+    `merge_heads` is about exactly this step: solve it first, then use it here."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     O, weights = masked_attention(Q, K, V, mask)
     return O.reshape(*X_q.shape[:-1], -1) @ W_O, weights
@@ -1627,7 +1627,7 @@ def shuffled_back_before(attend, X, perm):
 
 @wrong
 def shuffled_the_other_way_both_times(attend, X, perm):
-    """Your two results belong together, but you shuffled X with the inverse of `perm`: row i should be the old row
+    """You shuffled both X and the output with the inverse of `perm`: row i of the shuffled X should be the old row
     perm[i]. If `attend` ignores the order, this makes no difference. Otherwise, the gap may be different."""
     back = np.argsort(perm)
     return np.abs(attend(X[back]) - attend(X)[back]).max()

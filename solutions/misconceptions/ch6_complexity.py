@@ -175,9 +175,9 @@ def attention_only(n, d_model):
 
 @wrong
 def n_and_d_swapped(n, d_model):
-    """Your results are those with the wrong letters squared. A projection multiplies each of n rows by a d_model ×
-    d_model matrix, so there d_model is squared. The scores compare each of n positions with each of n, so there n is
-    squared."""
+    """Your results are those with the wrong letters squared, or with n and d_model exchanged. A projection multiplies
+    each of n rows by a d_model × d_model matrix, so there d_model is squared. The scores compare each of n positions
+    with each of n, so there n is squared."""
     return 8 * n**2 * d_model + 4 * n * d_model**2
 
 
@@ -323,8 +323,8 @@ def separate_blocks(n, window):
 @wrong
 def numbers_for_truth(n, window):
     """Your window is right, but it contains the numbers 1 and 0 instead of True and False. NumPy treats them
-    differently: `~` turns True into False, but the number 1 into -2, and floats raise an error. How can you turn
-    numbers into booleans?"""
+    differently: `~` turns True into False, but the whole number 1 into -2, and for floats it raises an error. How can
+    you turn numbers into booleans?"""
     i, j = np.indices((n, n))
     return np.where((i - j >= 0) & (i - j < window), 1, 0)
 
@@ -433,8 +433,8 @@ def plain_softmax_attention(Q, K, V, feature_map):
 
 @wrong
 def the_whole_table_of_weights(Q, K, V, feature_map):
-    """Your numbers are right, but you use too much memory: a large part of what the table of all n_q · n_k weights
-    needs, or more. For the mixing, (A B) C = A (B C), but only one of these orders keeps the product in the brackets
+    """Your numbers are right, but you use too much memory: at least a large part of what the table of all n_q · n_k
+    weights needs. For the mixing, (A B) C = A (B C), but only one of these orders keeps the product in the brackets
     small. And for the denominators, what can you add up first? Does any array or list have a number for each pair of
     positions, or for many of the pairs at once?"""
     weights = feature_map(Q) @ np.swapaxes(feature_map(K), -1, -2)
@@ -661,7 +661,7 @@ def the_whole_table_at_once(Q, K, V, block_size):
 
 @wrong
 def never_rescaled(Q, K, V, block_size):
-    """Your results are what you get if a later block brings a larger score, and the sums do not shrink. They were made
+    """Your results are wrong if a later block brings a larger score: your old sums do not shrink then. They were made
     with exp(score - old maximum), so old and new parts have different scales. By which factor must the old sums shrink
     when the maximum grows from 1 to 3? By which factor does your code multiply them?"""
     top, total, mixed = -np.inf, 0.0, 0.0
@@ -814,9 +814,9 @@ def scaled_by_the_block(Q, K, V, block_size):
 
 @wrong
 def no_maximum_at_all(Q, K, V, block_size):
-    """Your results are what you get if exp is taken without a shift, or if the shift is undone. But exp(710) is inf
-    already, and inf / inf is nan. And if all the scores are far below 0, every exp is 0. Do you take exp of a number
-    above 0?"""
+    """Your results are what you get if exp is taken without subtracting a maximum first, or if the maximum is added
+    again. But exp(710) is inf already, and inf / inf is nan. And if all the scores are far below 0, every exp is 0. Do
+    you take exp of a number above 0?"""
     total, mixed = 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         e = np.exp(_scores(Q, K_block))
@@ -1199,9 +1199,9 @@ def subtracts_the_mean(q, k, v, cache_K, cache_V):
 
 @wrong
 def exp_with_no_shift(q, k, v, cache_K, cache_V):
-    """Your results are what you get if exp is taken without a shift, or if the shift is undone. The exp of a score
-    above about 709 is inf, and inf / inf is nan. Subtract the largest score before exp. This changes no weight. The
-    given `softmax` does this."""
+    """Your results are what you get if exp is taken without subtracting a maximum first, or if the maximum is added
+    again. The exp of a score above about 709 is inf, a sum of several exps just below it is inf too, and inf / inf is
+    nan. Subtract the largest score before exp. This changes no weight. The given `softmax` does this."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     e = np.exp(K @ q / np.sqrt(len(q)))
     return e / e.sum() @ V, K, V
@@ -1260,9 +1260,9 @@ def the_newest_is_hidden(q, k, v, cache_K, cache_V):
 
 @wrong
 def sums_without_a_shift(q, k, v, cache_K, cache_V):
-    """Your results are what you get if exp is taken without a shift, or if the shift is undone. The exp of a score
-    above about 709 is inf, and inf / inf is nan. Subtract the largest score before exp. This changes no weight. The
-    given `softmax` does this."""
+    """Your results are what you get if exp is taken without subtracting a maximum first, or if the maximum is added
+    again. The exp of a score above about 709 is inf, a sum of several exps just below it is inf too, and inf / inf is
+    nan. Subtract the largest score before exp. This changes no weight. The given `softmax` does this."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     e = np.exp(K @ q / np.sqrt(len(q)))
     return e @ V / e.sum(), K, V

@@ -140,9 +140,9 @@ def no_axis_for_the_heads(target, memory, weights, h, memory_lengths):
 
 @wrong
 def masks_in_another_order_than_the_heads(target, memory, weights, h, memory_lengths):
-    """In a batch, your cross-attention uses the lengths of other sequences. That happens if all heads of all sequences
-    lie along one axis and the masks along this axis are in another order, for example sequence by sequence in each head.
-    Which mask belongs to head i of sequence b?"""
+    """In a batch, your cross-attention uses the lengths of other sequences. That happens if the masks are repeated for
+    the heads, but in another order than the heads of the sequences: for example, all masks once for each head, but the
+    heads sequence by sequence. Which mask belongs to head i of sequence b?"""
     seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
     real = padding_mask(memory_lengths, memory.shape[1])
     mixed = np.tile(real, (h, 1, 1)).reshape(len(target), h, 1, -1)
@@ -1012,9 +1012,9 @@ def looks_at_itself_and_the_previous(n, d_model):
 
 @wrong
 def last_query_missing(n, d_model):
-    """All rows but the last look at the previous position. The query of the last position, n - 1, does not match the
-    key of position n - 2. Is one of the two missing or wrong? Does a loop, a slice or a condition of yours leave it
-    out?"""
+    """All rows but the last look at the previous position, if there is one. The query of the last position, n - 1, does
+    not match the key of position n - 2. Is one of the two missing or wrong? Does a loop, a slice or a condition of
+    yours leave it out?"""
     return _looking(n, d_model, np.eye(n, k=-1) * (np.arange(n) < n - 1)[:, None])
 
 

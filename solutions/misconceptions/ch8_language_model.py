@@ -152,7 +152,7 @@ def between_zero_and_one(X, gain, bias, eps=1e-5):
 @wrong
 def one_number_a_row_without_its_axis(X, gain, bias, eps=1e-5):
     """Your code is right for one or two axes, but not with more. Does each mean meet its own row, however many axes X
-    has? For example, `.T` reverses all the axes. With `keepdims=True`, the means fit X as it is."""
+    has? If X has more than two axes, `.T` reverses all of them. With `keepdims=True`, the means fit X as it is."""
     return ((X.T - X.mean(axis=-1)) / np.sqrt(X.var(axis=-1) + eps)).T * gain + bias
 
 
@@ -256,7 +256,7 @@ def means_as_one_column(X, gain, bias, eps=1e-5):
 @wrong
 def means_as_one_column_but_for_single_rows(X, gain, bias, eps=1e-5):
     """Your code is right for one or two axes, but not with more. Does each mean meet its own row, however many axes X
-    has? For example, `.T` reverses all the axes. With `keepdims=True`, the means fit X as it is."""
+    has? If X has more than two axes, `.T` reverses all of them. With `keepdims=True`, the means fit X as it is."""
     return means_as_one_column(X, gain, bias, eps) if X.ndim > 1 else right.layer_norm(X, gain, bias, eps)
 
 
@@ -877,13 +877,13 @@ def mlp_without_its_biases(X, weights, h):
 
 @wrong
 def mlp_without_its_first_bias(X, weights, h):
-    """In your mlp, b_1 has no effect. Add it before relu, because it decides which numbers relu sets to 0."""
+    """In your mlp, b_1 has no effect. Add it before relu, because relu should see the sum."""
     return block(X, weights, h, biases=(0, 1))
 
 
 @wrong
 def first_bias_after_the_relu(X, weights, h):
-    """You add b_1 after relu. Add it before, because it decides which numbers relu sets to 0."""
+    """You add b_1 after relu. Add it before, because relu should see the sum."""
     later = {**weights["mlp"], "b_2": weights["mlp"]["b_2"] + weights["mlp"]["b_1"] @ weights["mlp"]["W_2"]}
     return block(X, {**weights, "mlp": later}, h, biases=(0, 1))
 
@@ -1120,8 +1120,8 @@ def queries_from_the_raw_rows(X, weights, h):
 
 @wrong
 def batch_taken_for_the_positions(X, weights, h):
-    """You take len(X) for the number of positions. If there is a batch axis, it is the number of sequences. The
-    positions are along the last axis but one, whatever axes come before it."""
+    """You take the size of the first axis, len(X), for the number of positions. If there is a batch axis, it is the
+    number of sequences. The positions are along the last axis but one, whatever axes come before it."""
     return own_attention(X, weights, h, n=len(X))
 
 
@@ -1519,8 +1519,9 @@ def nearest_running_sum(logits, temperature, rng):
 @wrong
 def temperature_without_effect(logits, temperature, rng):
     """Your draws are the same at every temperature above 0. Either you do not use the temperature, or it has no effect.
-    For example, dividing all probabilities by the same number and bringing their sum back to 1 changes nothing. Divide
-    only the logits, before the softmax or before random numbers are added."""
+    For example, it changes nothing to divide all probabilities by the same number and bring their sum back to 1, or to
+    subtract the same number from all logits. Divide the logits themselves, before the softmax or before random numbers
+    are added."""
     if temperature == 0:
         return int(np.argmax(logits))
     return int(rng.choice(len(logits), p=softmax(logits)))
@@ -1528,8 +1529,8 @@ def temperature_without_effect(logits, temperature, rng):
 
 @wrong
 def overflow_when_cold(logits, temperature, rng):
-    """At a low temperature, the logits divided by it are huge, and their exps are infinite. Use the remedy of chapter
-    1: subtract the largest from all of them, which leaves the softmax the same."""
+    """At a low temperature, the logits divided by it are huge, and `np.exp` of the largest is infinite. Use the remedy
+    of chapter 1: subtract the largest from all of them, which leaves the softmax the same."""
     if temperature == 0:
         return int(np.argmax(logits))
     with np.errstate(all="ignore"):
@@ -1551,7 +1552,7 @@ def power_after_the_softmax(logits, temperature, rng):
 @wrong
 def divided_by_zero(logits, temperature, rng):
     """At temperature 0 you divide by 0. Temperature 0 means the limit: always take the token with the largest logit,
-    without any division."""
+    without any division. If your code has a line for this case, does it return there?"""
     with np.errstate(all="ignore"):
         return int(rng.choice(len(logits), p=softmax(logits / temperature)))
 
@@ -1677,7 +1678,7 @@ def the_rounded_logit_when_cold(logits, temperature, rng):
 def a_small_temperature_for_zero(logits, temperature, rng):
     """Instead of temperature 0, you use a small temperature, and still draw. If two logits nearly agree, both tokens
     are drawn. Temperature 0 means the limit: always take the token with the largest logit, even if it is only a little
-    larger. Use every other temperature as it is."""
+    larger."""
     return int(rng.choice(len(logits), p=softmax(logits / max(temperature, 1e-3))))
 
 
@@ -2266,7 +2267,7 @@ def first_bias_forgotten(tokens, n_new, model, temperature, rng):
 
 @wrong
 def first_bias_added_after_the_relu(tokens, n_new, model, temperature, rng):
-    """In each block, you add b_1 after relu. Add it before, because it decides which numbers relu sets to 0."""
+    """In each block, you add b_1 after relu. Add it before, because relu should see the sum."""
     blocks = []
     for block_weights in model["blocks"]:
         mlp = block_weights["mlp"]

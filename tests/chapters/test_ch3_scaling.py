@@ -163,7 +163,7 @@ class TestScoreVariance:
     def test_same_again(self, student):
         """the same seed gives the same answer"""
         found = student.probe(AGAIN, "score_variance", 4, 100, Rng(7))
-        call = "the comparison of two calls score_variance(4, 100, np.random.default_rng(7))"
+        call = "what two calls score_variance(4, 100, np.random.default_rng(7)) give"
         assert_matches(found, "equal answers", call=call)
 
     @check(visible=True, after="test_four_entries")
@@ -177,7 +177,7 @@ class TestScoreVariance:
 
     @check(points=0.75, after="test_four_entries")
     def test_spread(self, student, rng):
-        """40 to 700 generators: the answers differ as much as for independent pairs of normal draws"""
+        """more sizes, with 40 to 700 generators: the answers differ as much as for independent pairs of normal draws"""
         # The logarithm of the ratio of the two variances is nearly normal, with a standard deviation of about 0.11 for 300
         # answers. The bounds are at least six standard deviations away on each side. Entries of variance 1 that are not
         # normal fail at d_k = 1, and pairs that share a vector or an entry fail at d_k = 16. With ten times the pairs, the

@@ -197,7 +197,7 @@ class TestCausalMask:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_n_k_given_all_the_same(self, student, reference):
-        """n_k = n_q, given or left out"""
+        """n_k = n_q = 4, given or left out"""
         assert_matches(student.causal_mask(4, 4), reference.causal_mask(4))
         assert_matches(student.causal_mask(4), reference.causal_mask(4, 4))
 
@@ -672,7 +672,7 @@ class TestIsCausal:
 
     @check(points=0.25, after="test_what_is_allowed")
     def test_unusual_functions(self, student, rng):
-        """functions that ignore signs, sizes or sums, leaks of small numbers or of differences, and rounding"""
+        """functions of signs, squares or large numbers, leaks through small numbers or differences, a faint leak, and rounding"""
         X = some_rows(rng, 6, 3)
         judge_all(student, X, (LIKE_X, True), (UPSIDE_DOWN, False), (SQUARES_SO_FAR, True), (SQUARES_TO_COME, False))
         judge_all(

@@ -218,6 +218,12 @@ def a_window_of(low, high):
                 lambda v, _rng: {"n": v["n"], "window": v["n"] + 1},
             ),
             InputCategory.custom(
+                "window: much more than n",
+                "a window much wider than the sequence",
+                lambda v: v["window"] > v["n"] + 1,
+                lambda v, _rng: {"n": v["n"], "window": v["n"] + 5},
+            ),
+            InputCategory.custom(
                 "window: long and shorter than n",
                 "a long window and an even longer sequence",
                 lambda v: 140 < v["window"] < v["n"] - 30,

@@ -81,7 +81,7 @@ class TestLayerNorm:
 
     @check(points=0.25, visible=True, after="test_several_rows")
     def test_batch(self, agrees):
-        """two batch axes, and as many rows as columns"""
+        """four axes, and as many rows as columns"""
         X = np.random.default_rng(81).uniform(-3, 3, size=(2, 3, 3, 3)).round(1)
         agrees.layer_norm(X, *arrays_of([1, -2, 3], [0.5, 0, -1]))
 
@@ -833,7 +833,7 @@ class TestSampleNext:
 
     @check(points=0.25, visible=True, after="test_cold")
     def test_nearly_cold(self, student):
-        """the token with the largest logit, near temperature 0, and at 0 even if logits nearly agree"""
+        """near temperature 0, the token with the largest logit, and also at 0 if two logits nearly agree"""
         share_of(student, [1.0, 3.0, 2.0], 0.001, 1, 1.0, 1.0, 20)
         share_of(student, [2000.0, -3000.0, 1000.0], 1.0, 0, 1.0, 1.0, 20)
         share_of(student, [1.0, 1.000001, 0.999999], 0, 1, 1.0, 1.0, 20)
@@ -843,7 +843,7 @@ class TestSampleNext:
     def test_same_again(self, student):
         """the same seed gives the same tokens"""
         found = student.probe(AGAIN, "sample_next", np.zeros(9), 1.0, Rng(8), 20)
-        call = "a second series of 20 draws with the same seed"
+        call = "what a second series of 20 draws with the same seed gives"
         assert_matches(found, "the same tokens", call=call)
 
     @check(points=0.5, after="test_the_example")
@@ -1130,7 +1130,7 @@ class TestGenerate:
         """the same seed gives the same text"""
         model = some_model(814, 5, 2, 1, 1, 1, 1, 1)
         found = student.probe(SAME_TEXT, "generate", np.array([1, 0]), 5, model, 2.0, Rng(6), 3)
-        call = "a second series of 3 texts with the same seeds"
+        call = "what a second series of 3 texts with the same seeds gives"
         assert_matches(found, "the same texts", call=call)
 
     @check(points=1.5, visible=True, after="test_a_text")

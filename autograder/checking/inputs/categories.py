@@ -232,7 +232,7 @@ def _batch(count: int, name: str, phrase: str) -> InputCategory:
 
 
 _ORDERS = (
-    ("v", "not contiguous", "not contiguous in memory, like a transpose or a slice with a step"),
+    ("v", "not contiguous", "not contiguous in memory, like a transposed slice with a step"),
     ("F", "in Fortran's order", "in Fortran order, like a transpose"),
     ("R", "with negative strides", "with negative strides, as after [::-1]"),
 )

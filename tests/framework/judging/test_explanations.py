@@ -36,7 +36,7 @@ def raised(code):
             "np.einsum('bij,bjk,bkl->bil', *map(np.ones, [(2, 3, 4), (5, 4, 3), (2, 3, 2)]))",
             "must have the same size",
         ),
-        ("[1, 2][2]", "The list has no item at this index. The first item has index 0"),
+        ("[1, 2][2]", "The list has no item at this index. A list of n items has the indices 0 to n - 1"),
         ("''[0]", "The string has no character at this index"),
         ("[].pop()", "You took an item from an empty collection"),
         ("{'a': 1}['b']", "`.get(key, default)` returns a default"),
@@ -121,6 +121,8 @@ ARRAYS = {
     "D": (3, 7, 3),
     "F": (2, 3, 2),
     "E": (3, 2, 3),
+    "S": (3, 2, 3, 5),
+    "T": (5, 4, 2, 3),  # T @ S has matrices that fit, but batch axes that do not
 }
 
 
@@ -133,6 +135,7 @@ ARRAYS = {
             "of `Q` swapped",
         ),
         ("Q @ K", "Here `Q` has shape (2, 3) and `K` has shape (4, 3).", ""),
+        ("S @ T", "Swapping the last two axes of one array, or the two sides, does not make them fit", "would fit"),
         ("Q @ V", "Swapping the last two axes of one array, or the two sides, does not make them fit", "would fit"),
         (
             "K.T @ Q",

@@ -247,7 +247,7 @@ def test_a_measurement_fails_a_check_and_is_nobody_s_answer(probed, from_the_rec
     assert judged(lambda n: n).status == "passed"
     constant = judged(lambda n: 3)  # noqa: ARG005
     assert [c.status for c in constant.checks][:2] == ["passed", "failed"]
-    assert constant.checks[1].message == "It should be between 15 and 25, but it is 30.\nthe sum of ten f(2) gave  30"
+    assert constant.checks[1].message == "It should be between 15 and 25, but it is 30.\nthe sum of ten f(2) is  30"
     assert judged(lambda n: 4 if n == 3 else 2.1).misconception == "one_more_of_three"
     assert Judge(checks).judge(Student(f=lambda n: n))[0].score == 2.0  # its purity is checked with ordinary calls
 

@@ -81,7 +81,7 @@ def test_a_helper_is_the_students_code_too(cell):
     cell("def softmax(x, axis=-1):\n    return shares(np.exp(x - x.max(axis=axis, keepdims=True)), axis)")
     told = cell("hint('softmax')")
     assert (
-        "A change in line 2 of the cell that defines `shares` makes all checks here pass: look, for example, at the operator."
+        "A change in line 2 of the cell that defines `shares` makes all checks here pass: look, for example, at which operator is used."
         in told
     )
 

@@ -73,7 +73,7 @@ def test_the_page_marks_the_line_and_the_comment_names_it(patient):
     )
     page = (patient.root / "feedback" / "ada" / CHAPTER / f"{CHAPTER}.html").read_text()
     assert '<mark class="here" title="Look at this line">    return celsius * offset</mark>' in page
-    sentence = "A change in line 4 of your cell makes all checks pass: look, for example, at the operator."
+    sentence = "A change in line 4 of your cell makes all checks pass: look, for example, at which operator is used."
     comment = comment_on(outcome.verdict.exercise("to_kelvin"), "message")
     assert sentence in page
     assert sentence in comment.replace("\\", "")
