@@ -234,6 +234,14 @@ def best_score_never_updated(q, K, V):
 
 
 @wrong
+def compares_with_the_key_before(q, K, V):
+    """You return the value of the last key whose score is above that of the key just before it, even if an earlier key has
+    a higher score. If you compare in a loop, does it compare with the best score so far?"""
+    scores = K @ q
+    return V[max(i for i in range(len(K)) if i == 0 or scores[i] > scores[i - 1])]
+
+
+@wrong
 def an_exact_match_first(q, K, V):
     """If a key equals q, your function returns the value of this key. But another key may have a larger dot product
     with q. The best key is the one with the largest dot product, whether or not it equals q."""
@@ -474,6 +482,15 @@ def clips_the_scores(x, axis=-1):
     second should get practically everything. Clipping loses the differences between scores. Which subtraction keeps exp
     finite without losing them, so that you need no clipping?"""
     e = np.exp(np.clip(x, -500, 500))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@wrong
+def clips_the_scores_at_700(x, axis=-1):
+    """Your softmax treats all scores beyond a limit as equal. For example, 1000 and 2000 get half each, although the
+    second should get practically everything. Clipping loses the differences between scores. Which subtraction keeps exp
+    finite without losing them, so that you need no clipping?"""
+    e = np.exp(np.clip(x, -700, 700))
     return e / e.sum(axis=axis, keepdims=True)
 
 

@@ -675,6 +675,26 @@ def scores_are_clipped(Q, K, V):
 
 
 @wrong
+def scores_are_clipped_at_500(Q, K, V):
+    """Large scores get equal weights in your answer, although they differ. Do you cut off the scores at a fixed number, so that exp
+    does not overflow? That changes their differences. Subtract the largest score of each query instead, which keeps
+    them."""
+    e = np.exp(np.clip(attention_scores(Q, K), -500, 500))
+    weights = e / e.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+
+
+@wrong
+def scores_are_clipped_at_700(Q, K, V):
+    """Large scores get equal weights in your answer, although they differ. Do you cut off the scores at a fixed number, so that exp
+    does not overflow? That changes their differences. Subtract the largest score of each query instead, which keeps
+    them."""
+    e = np.exp(np.clip(attention_scores(Q, K), -700, 700))
+    weights = e / e.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+
+
+@wrong
 def mix_keeps_its_old_scale(Q, K, V):
     """Your weights are right, but the output depends on the order of the keys. It is right if the first key has the
     largest score. Do you keep a running maximum? When a larger score comes up, the sum of the exps and the mix of the

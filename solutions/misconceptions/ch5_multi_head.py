@@ -79,6 +79,13 @@ def heads_before_the_batch(X, h):
 
 
 @wrong
+def drops_axes_of_length_one_from_the_heads(X, h):
+    """Your answer is right unless one of its axes has length 1, such as a batch of one sequence, a single head or a
+    single position: then that axis is gone. Which step removes axes of length 1?"""
+    return split_heads(X, h).squeeze()
+
+
+@wrong
 def each_head_on_its_side(X, h):
     """The matrix of each head is transposed: it has d rows and n columns. A head needs one row per position.
     Which two axes have to change places?"""
@@ -277,6 +284,13 @@ def merges_the_batch_axes_too(O):
 
 
 @wrong
+def drops_axes_of_length_one_after_merging(O):
+    """Your answer is right unless one of its axes has length 1, such as a batch of one sequence or a single position:
+    then that axis is gone. Which step removes axes of length 1?"""
+    return merge_heads(O).squeeze()
+
+
+@wrong
 def last_head_on_the_left(O):
     """The heads are side by side, but the last head is on the left. Head 0 was cut from the first columns, so put it
     back there."""
@@ -379,6 +393,25 @@ def not_scaled(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     3. Is the division missing, or does another line undo it? Using more heads does not replace this step."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     O, weights = masked_attention(Q * np.sqrt(Q.shape[-1]), K, V, mask)
+    return merge_heads(O) @ W_O, weights
+
+
+@wrong
+def width_of_a_head_from_d_model(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You divide the scores by the root of d_model // h. The width d_k of a head's queries need not be that. Take it from
+    the queries of a head themselves, or from W_Q and h."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    with np.errstate(all="ignore"):
+        O, weights = masked_attention(Q * np.sqrt(Q.shape[-1] / np.float64(X_q.shape[-1] // h)), K, V, mask)
+    return merge_heads(O) @ W_O, weights
+
+
+@wrong
+def width_of_a_head_from_d_model_or_one(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You divide the scores by the root of d_model // h. The width d_k of a head's queries need not be that. Take it from
+    the queries of a head themselves, or from W_Q and h."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    O, weights = masked_attention(Q * np.sqrt(Q.shape[-1] / max(1, X_q.shape[-1] // h)), K, V, mask)
     return merge_heads(O) @ W_O, weights
 
 

@@ -930,14 +930,14 @@ def with_eps(eps):
 @wrong
 def width_of_a_head_from_d_model(X, weights, h):
     """You divide the scores by the root of d_model // h. The width of a head's queries need not be that. Take it from
-    the queries themselves, or from W_Q."""
+    the queries themselves, or from W_Q and h."""
     return own_attention(X, weights, h, root=lambda X, _W, h: np.sqrt(X.shape[-1] // h))
 
 
 @wrong
 def width_of_a_head_from_d_model_and_a_low_number(X, weights, h):
     """You divide the scores by the root of d_model // h. The width of a head's queries need not be that. Take it from
-    the queries themselves, or from W_Q."""
+    the queries themselves, or from W_Q and h."""
 
     def hide(scores, mask):
         return softmax(np.where(mask, scores, -1e9))
@@ -948,7 +948,7 @@ def width_of_a_head_from_d_model_and_a_low_number(X, weights, h):
 @wrong
 def width_of_a_head_from_d_model_and_infinity(X, weights, h):
     """You divide the scores by the root of d_model // h. The width of a head's queries need not be that. Take it from
-    the queries themselves, or from W_Q."""
+    the queries themselves, or from W_Q and h."""
 
     def hide(scores, mask):
         return softmax(np.where(mask, scores, -np.inf))
@@ -959,21 +959,21 @@ def width_of_a_head_from_d_model_and_infinity(X, weights, h):
 @wrong
 def width_of_a_head_from_d_model_as_a_factor(X, weights, h):
     """You divide the scores by the root of d_model // h. The width of a head's queries need not be that. Take it from
-    the queries themselves, or from W_Q."""
+    the queries themselves, or from W_Q and h."""
     return own_attention(X, weights, h, root=lambda X, _W, h: 1 / (1.0 / (X.shape[-1] // h) ** 0.5))
 
 
 @wrong
 def width_of_a_head_from_d_model_or_one(X, weights, h):
     """You divide the scores by the root of d_model // h. The width of a head's queries need not be that. Take it from
-    the queries themselves, or from W_Q."""
+    the queries themselves, or from W_Q and h."""
     return own_attention(X, weights, h, root=lambda X, _W, h: np.sqrt(max(1, X.shape[-1] // h)))
 
 
 @wrong
 def exact_share_of_d_model(X, weights, h):
     """You divide the scores by the root of d_model / h. The width of a head's queries need not be that. Take it from
-    the queries themselves, or from W_Q."""
+    the queries themselves, or from W_Q and h."""
     return own_attention(X, weights, h, root=lambda X, _W, h: np.sqrt(X.shape[-1] / h))
 
 

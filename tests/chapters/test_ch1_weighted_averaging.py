@@ -262,7 +262,9 @@ class TestHardLookup:
     def test_length_counts(self, agrees):
         """a longer key can beat a nearer key, or a key with the query's direction"""
         q, K, V = arrays_of(
-            [2, 0], [[2, 0.5], [2.5, 0], [3, 2], [-9, 0], [1, 10], [2, 0]], [[1], [2], [3], [4], [5], [6]]
+            [2, 0],
+            [[2, 0.5], [2.5, 0], [3, 2], [-9, 0], [1, 10], [2, 0], [2.2, 1]],
+            [[1], [2], [3], [4], [5], [6], [7]],
         )
         agrees.hard_lookup(q, K, V)
 

@@ -75,7 +75,8 @@ class TestSplitHeads:
     def test_batch_axes(self, agrees):
         """a batch of two sequences, and two batch axes"""
         agrees.split_heads(np.arange(36.0).reshape(2, 3, 6), 3)
-        agrees.split_heads(np.arange(48.0).reshape(2, 1, 4, 6), 3)
+        agrees.split_heads(np.arange(48.0).reshape(2, 2, 2, 6), 3)
+        agrees.split_heads(np.arange(24.0).reshape(2, 1, 2, 6), 3)
 
     @check(points=0.25, after="test_three_heads")
     def test_every_size_the_same(self, agrees, rng):
@@ -135,7 +136,8 @@ class TestMergeHeads:
     def test_batch_axes(self, agrees):
         """a batch of two sequences, and two batch axes"""
         agrees.merge_heads(np.arange(36.0).reshape(2, 3, 3, 2))
-        agrees.merge_heads(np.arange(48.0).reshape(2, 1, 3, 4, 2))
+        agrees.merge_heads(np.arange(48.0).reshape(2, 2, 3, 2, 2))
+        agrees.merge_heads(np.arange(24.0).reshape(2, 1, 3, 2, 2))
 
     @check(points=0.25, after="test_back_to_where_it_was")
     def test_every_size_the_same(self, agrees, student, reference, rng):
@@ -285,10 +287,11 @@ class TestMultiHeadAttention:
 
     @check(points=0.75, visible=True, after="test_small_example")
     def test_heads_of_several_columns(self, agrees):
-        """two sequences, two heads, d_k = 2, and d_v = 3 or 1"""
+        """two sequences, two heads with d_k = 2 and d_v = 3 or 1, and a single head"""
         agrees.multi_head_attention(*SMALL, 2)
         *before, W_V, W_O = SMALL
         agrees.multi_head_attention(*before, W_V[:, :2].copy(), W_O[:2], 2)
+        agrees.multi_head_attention(*SMALL, 1)
 
     @check(points=0.5, visible=True, after="test_heads_of_several_columns")
     def test_a_mask_for_all_heads(self, agrees):
