@@ -105,7 +105,7 @@ class TestWeightedAverage:
     @check(points=0.25, visible=True, after="test_small_example")
     def test_as_many_rows_as_columns(self, agrees):
         """as many rows as columns: a weight for each row"""
-        agrees.weighted_average(*arrays_of([0.7, 0.1, 0.2], [[10, 20, 30], [40, 50, 60], [70, 80, -90]]))
+        agrees.weighted_average(*arrays_of([0.2, 0.6, 0.2], [[10, 20, 30], [40, 50, 60], [70, 80, -90]]))
         agrees.weighted_average(*arrays_of([0.05, 0.95], [[10, 20], [30, -40]]))
 
     @check(points=0.5, after="test_small_example")
@@ -255,7 +255,7 @@ class TestHardLookup:
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_scores_negative(self, agrees):
         """only negative scores: the score nearest to zero is the largest"""
-        q, K = arrays_of([1, 2, 0.5], [[-4, -1, 0], [-1, -3, -2], [-1, 0, -2], [2, -4, 0]])
+        q, K = arrays_of([1, 2, 0.5], [[-4, -1, 0], [-1, -3, -2], [2, -4, 0], [-1, 0, -2]])
         agrees.hard_lookup(q, K, np.array([[1, 2], [3, 4], [5, 6], [7, 8]], dtype=float))
 
     @check(points=0.25, visible=True, after="test_small_example")

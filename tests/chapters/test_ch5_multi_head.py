@@ -73,10 +73,10 @@ class TestSplitHeads:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_batch_axes(self, agrees):
-        """a batch of two sequences, and two batch axes"""
+        """a batch of two sequences, and two batch axes, also with a single head"""
         agrees.split_heads(np.arange(36.0).reshape(2, 3, 6), 3)
         agrees.split_heads(np.arange(48.0).reshape(2, 2, 2, 6), 3)
-        agrees.split_heads(np.arange(24.0).reshape(2, 1, 2, 6), 3)
+        agrees.split_heads(np.arange(24.0).reshape(2, 1, 2, 6) / 4, 1)
 
     @check(points=0.25, after="test_three_heads")
     def test_every_size_the_same(self, agrees, rng):
@@ -134,10 +134,10 @@ class TestMergeHeads:
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_batch_axes(self, agrees):
-        """a batch of two sequences, and two batch axes"""
+        """a batch of two sequences, and two batch axes, also with a single head"""
         agrees.merge_heads(np.arange(36.0).reshape(2, 3, 3, 2))
         agrees.merge_heads(np.arange(48.0).reshape(2, 2, 3, 2, 2))
-        agrees.merge_heads(np.arange(24.0).reshape(2, 1, 3, 2, 2))
+        agrees.merge_heads(np.arange(24.0).reshape(2, 1, 1, 4, 3) / 4)
 
     @check(points=0.25, after="test_back_to_where_it_was")
     def test_every_size_the_same(self, agrees, student, reference, rng):
@@ -412,10 +412,11 @@ class TestHeadContributions:
 
     @check(points=0.75, visible=True, after="test_small_example")
     def test_heads_of_several_columns(self, agrees):
-        """three heads of two columns, four positions, one head with only zeros"""
+        """three heads of two columns, four positions, one head with only zeros, and a single head"""
         first, last = arrays_of([[1, 2], [0, -1], [3, 0], [0.5, 0.5]], [[-2, 1], [4, 0], [0, 1], [1, -3]])
         W_O = [1, 0, 2, 0, -1], [0, 1, 0, 3, 0], [5, 0, 0, 1, 1], [0, -2, 1, 0, 0], [2, 0, 0, -1, 4], [0, 1, 1, 0, 2]
         agrees.head_contributions(np.array([first, np.zeros((4, 2)), last]), np.array(W_O, dtype=float))
+        agrees.head_contributions(last[None], np.array(W_O[:2], dtype=float))
 
     @check(points=0.75, after="test_heads_of_several_columns")
     def test_any_sizes(self, agrees, rng):

@@ -111,8 +111,9 @@ class TestAttentionCost:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_sizes_equal(self, agrees):
-        """all four sizes equal, and one pair of a query and a key"""
+        """all four sizes equal, also very large, and one pair of a query and a key"""
         agrees(extra_keys=True).attention_cost(3, 3, 3, 3)
+        agrees(extra_keys=True).attention_cost(3000, 3000, 3000, 3000)
         agrees(extra_keys=True).attention_cost(1, 1, 1, 1)
         agrees(extra_keys=True).attention_cost(1, 1, 4, 2)
 
