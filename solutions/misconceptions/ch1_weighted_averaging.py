@@ -242,6 +242,13 @@ def compares_with_the_key_before(q, K, V):
 
 
 @wrong
+def last_key_left_out(q, K, V):
+    """You never return the value of the last key if there are several, even if this key is the best. Does your loop or
+    your slice end one key too early?"""
+    return V[np.argmax((K @ q)[: max(len(K) - 1, 1)])]
+
+
+@wrong
 def an_exact_match_first(q, K, V):
     """If a key equals q, your function returns the value of this key. But another key may have a larger dot product
     with q. The best key is the one with the largest dot product, whether or not it equals q."""

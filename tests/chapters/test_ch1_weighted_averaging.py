@@ -255,7 +255,7 @@ class TestHardLookup:
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_scores_negative(self, agrees):
         """only negative scores: the score nearest to zero is the largest"""
-        q, K = arrays_of([1, 2, 0.5], [[-4, -1, 0], [-1, -3, -2], [2, -4, 0], [-1, 0, -2]])
+        q, K = arrays_of([1, 2, 0.5], [[-1, -3, -2], [-4, -1, 0], [2, -4, 0], [-1, 0, -2]])
         agrees.hard_lookup(q, K, np.array([[1, 2], [3, 4], [5, 6], [7, 8]], dtype=float))
 
     @check(points=0.25, visible=True, after="test_small_example")
