@@ -483,13 +483,17 @@ def subtracts_the_mean(x, axis=-1):
     return e / e.sum(axis=axis, keepdims=True)
 
 
+def _clipped_softmax(x, axis, limit):
+    e = np.exp(np.clip(x, -limit, limit))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
 @wrong
 def clips_the_scores(x, axis=-1):
     """Your softmax treats all scores beyond a limit as equal. For example, 1000 and 2000 get half each, although the
     second should get practically everything. Clipping loses the differences between scores. Which subtraction keeps exp
     finite without losing them, so that you need no clipping?"""
-    e = np.exp(np.clip(x, -500, 500))
-    return e / e.sum(axis=axis, keepdims=True)
+    return _clipped_softmax(x, axis, 500)
 
 
 @wrong
@@ -497,8 +501,7 @@ def clips_the_scores_at_700(x, axis=-1):
     """Your softmax treats all scores beyond a limit as equal. For example, 1000 and 2000 get half each, although the
     second should get practically everything. Clipping loses the differences between scores. Which subtraction keeps exp
     finite without losing them, so that you need no clipping?"""
-    e = np.exp(np.clip(x, -700, 700))
-    return e / e.sum(axis=axis, keepdims=True)
+    return _clipped_softmax(x, axis, 700)
 
 
 @wrong

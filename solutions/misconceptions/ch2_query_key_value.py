@@ -664,14 +664,18 @@ def worst_match_weighs_most(Q, K, V):
     return weights @ V, weights
 
 
+def _attend_with_clipped_scores(Q, K, V, limit):
+    e = np.exp(np.clip(attention_scores(Q, K), -limit, limit))
+    weights = e / e.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+
+
 @wrong
 def scores_are_clipped(Q, K, V):
     """Large scores get equal weights in your answer, although they differ. Do you cut off the scores at a fixed number, so that exp
     does not overflow? That changes their differences. Subtract the largest score of each query instead, which keeps
     them."""
-    e = np.exp(np.clip(attention_scores(Q, K), -300, 300))
-    weights = e / e.sum(axis=-1, keepdims=True)
-    return weights @ V, weights
+    return _attend_with_clipped_scores(Q, K, V, 300)
 
 
 @wrong
@@ -679,9 +683,7 @@ def scores_are_clipped_at_500(Q, K, V):
     """Large scores get equal weights in your answer, although they differ. Do you cut off the scores at a fixed number, so that exp
     does not overflow? That changes their differences. Subtract the largest score of each query instead, which keeps
     them."""
-    e = np.exp(np.clip(attention_scores(Q, K), -500, 500))
-    weights = e / e.sum(axis=-1, keepdims=True)
-    return weights @ V, weights
+    return _attend_with_clipped_scores(Q, K, V, 500)
 
 
 @wrong
@@ -689,9 +691,7 @@ def scores_are_clipped_at_700(Q, K, V):
     """Large scores get equal weights in your answer, although they differ. Do you cut off the scores at a fixed number, so that exp
     does not overflow? That changes their differences. Subtract the largest score of each query instead, which keeps
     them."""
-    e = np.exp(np.clip(attention_scores(Q, K), -700, 700))
-    weights = e / e.sum(axis=-1, keepdims=True)
-    return weights @ V, weights
+    return _attend_with_clipped_scores(Q, K, V, 700)
 
 
 @wrong

@@ -396,23 +396,25 @@ def not_scaled(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(O) @ W_O, weights
 
 
+def _divided_by_the_root_of(width, X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask):
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    with np.errstate(all="ignore"):  # the width may be 0
+        O, weights = masked_attention(Q * np.sqrt(Q.shape[-1] / np.float64(width)), K, V, mask)
+    return merge_heads(O) @ W_O, weights
+
+
 @wrong
 def width_of_a_head_from_d_model(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You divide the scores by the root of d_model // h. The width d_k of a head's queries need not be that. Take it from
     the queries of a head themselves, or from W_Q and h."""
-    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
-    with np.errstate(all="ignore"):
-        O, weights = masked_attention(Q * np.sqrt(Q.shape[-1] / np.float64(X_q.shape[-1] // h)), K, V, mask)
-    return merge_heads(O) @ W_O, weights
+    return _divided_by_the_root_of(X_q.shape[-1] // h, X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask)
 
 
 @wrong
 def width_of_a_head_from_d_model_or_one(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You divide the scores by the root of d_model // h. The width d_k of a head's queries need not be that. Take it from
     the queries of a head themselves, or from W_Q and h."""
-    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
-    O, weights = masked_attention(Q * np.sqrt(Q.shape[-1] / max(1, X_q.shape[-1] // h)), K, V, mask)
-    return merge_heads(O) @ W_O, weights
+    return _divided_by_the_root_of(max(1, X_q.shape[-1] // h), X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask)
 
 
 @wrong
@@ -1389,6 +1391,10 @@ def one_label_for_equal_tokens(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
+def _first_places(tokens):
+    return [list(tokens).index(token) for token in tokens]
+
+
 @wrong
 def equal_tokens_in_one_place(weights, query_tokens, key_tokens, ax=None):
     """Equal tokens have only one label in your picture, at the place of the first. Do you look up each token in the list,
@@ -1396,8 +1402,8 @@ def equal_tokens_in_one_place(weights, query_tokens, key_tokens, ax=None):
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
-    ax.set_xticks([list(key_tokens).index(token) for token in key_tokens], key_tokens)
-    ax.set_yticks([list(query_tokens).index(token) for token in query_tokens], query_tokens)
+    ax.set_xticks(_first_places(key_tokens), key_tokens)
+    ax.set_yticks(_first_places(query_tokens), query_tokens)
     return ax
 
 
@@ -1406,7 +1412,7 @@ def equal_queries_in_one_place(weights, query_tokens, key_tokens, ax=None):
     """Equal query tokens have only one label in your picture, at the place of the first. Do you look up each token in the
     list? Place a label by the number of its position, not by its word."""
     ax = plot_attention(weights, query_tokens, key_tokens, ax)
-    ax.set_yticks([list(query_tokens).index(token) for token in query_tokens], query_tokens)
+    ax.set_yticks(_first_places(query_tokens), query_tokens)
     return ax
 
 
@@ -1415,7 +1421,7 @@ def equal_keys_in_one_place(weights, query_tokens, key_tokens, ax=None):
     """Equal key tokens have only one label in your picture, at the place of the first. Do you look up each token in the
     list? Place a label by the number of its position, not by its word."""
     ax = plot_attention(weights, query_tokens, key_tokens, ax)
-    ax.set_xticks([list(key_tokens).index(token) for token in key_tokens], key_tokens)
+    ax.set_xticks(_first_places(key_tokens), key_tokens)
     return ax
 
 

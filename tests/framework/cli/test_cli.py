@@ -219,7 +219,7 @@ def test_check_reads_well_in_a_terminal(course_folder):
     assert "  ✗ water freezes\n" in told
     assert "You subtracted the offset." in told
     assert told.count("You subtracted the offset.") == 1
-    assert "run as soon as “water freezes” passes." in told
+    assert "wait for “water freezes” to pass." in told
 
 
 def test_check_by_the_examples_beside_a_notebook(course_folder, tmp_path):
