@@ -101,11 +101,7 @@ class Scorer:
                 # The changed input may be the reason why the check failed.
                 call, answer = conversation.latest
                 # A probe may call the function again with the changed input, so the result may be wrong for this reason only.
-                also = (
-                    "The result is wrong, too, perhaps because of this change. "
-                    if status != "error" and not call.probe
-                    else ""
-                )
+                also = "The change may be why the result is wrong. " if status != "error" and not call.probe else ""
                 reason = sanitize(f"{conversation.changed_failure(call, answer).reason} {also}{reason}", MAX_SAID)
         message = f"{reason}\n{example}" if example else (reason or f"This check fails: {check.title}.")
         return CheckResult(
