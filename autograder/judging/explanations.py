@@ -133,6 +133,7 @@ _STACKS = re.compile(
     r"and requested shape"
 )
 _BROADCAST = re.compile(r"operands could not be broadcast together with (?:remapped )?shapes (?P<shapes>.*)$")
+_TWO_SIZES = re.compile(r"\(size ([\d,]+) is different from ([\d,]+)\)|with shapes \(([\d,]+)\) \(([\d,]+)\) ?$")
 _NAME = re.compile(r"name '(?P<name>[^']+)' is not defined")
 _LOCAL = re.compile(r"cannot access local variable '(?P<name>[^']+)'|local variable '(?P<old>[^']+)' referenced before")
 _NONE = re.compile(r"'NoneType' object (?P<rest>.*)|unsupported operand type\(s\) for (?P<op>\S+): .*'NoneType'")
@@ -277,26 +278,28 @@ def explain_stop(
 
 
 def signature_of_error(kind: str, message: str) -> str:
-    """Return the error as text without sizes and names. Two functions that fail in the same way give the same text.
+    """Return the error as text without names and sizes, except for two sizes that do not fit in a product or sum.
+
+    Two functions that fail in the same way in the same call give the same text.
 
     >>> signature_of_error("ValueError", "too many values to unpack (expected 2)")
     'ValueError: too many values to unpack'
     """
     if kind.endswith("MemoryError"):
         return "MemoryError"  # NumPy has its own MemoryError, with the size in its text
+    misfit = _TWO_SIZES.search(message)
+    sizes = " (size {} is different from {})".format(*sorted(filter(None, misfit.groups()))) if misfit else ""
     # Text after an unclosed parenthesis is matched once and kept, so the search takes linear time.
     text = re.sub(r"\([^)\n]*\)?", lambda match: "" if match[0].endswith(")") else match[0], message)
-    text = re.sub(r"'[^']*'|`[^`]*`", "…", text)
-    text = re.sub(r"-?\d+(\.\d+)?", "…", text)
-    return f"{kind}: {' '.join(text.split())[:80]}"
+    text = re.sub(r"'[^']*'|`[^`]*`|-?\d+(\.\d+)?", "…", text)
+    return f"{kind}: {' '.join(text.split())[:80]}{sizes}"
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return the name in ``known`` that ``name`` was probably meant to be, or "" if none is similar.
 
-    ``known`` comes from a student's process, and comparing two names takes time proportional to the product of their
-    lengths. Names over the length limit are skipped. If there are very many names, those with the same first letter and
-    a similar length are compared, and the others are skipped.
+    ``known`` comes from a student's process, and comparing two names takes time proportional to the product of their lengths.
+    Long names are skipped. Of very many names, those with the same first letter and a similar length are compared.
     """
     if len(name) > MAX_NAME:
         return ""

@@ -87,15 +87,11 @@ def page_templates(package: str) -> Environment:
         loader=PackageLoader(package, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_cleaned,
+        # Students choose ids, names and code, so control characters are removed from everything except our own markup.
+        finalize=lambda value: sanitize(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-
-
-def _cleaned(value: object) -> object:
-    # Students choose ids, names and code, so control characters are removed from everything except our own markup.
-    return sanitize(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache

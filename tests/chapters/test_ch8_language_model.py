@@ -837,7 +837,7 @@ class TestSampleNext:
         share_of(student, [1.0, 3.0, 2.0], 0.001, 1, 1.0, 1.0, 20)
         share_of(student, [2000.0, -3000.0, 1000.0], 1.0, 0, 1.0, 1.0, 20)
         share_of(student, [1.0, 1.000001, 0.999999], 0, 1, 1.0, 1.0, 20)
-        share_of(student, [1.0, 2.0, 2.0], 0, 0, 0.0, 0.0, 20)  # token 1 or 2
+        share_of(student, [2.0, 0.0, 2.0], 0, 1, 0.0, 0.0, 20)  # token 0 or 2
 
     @check(points=0.25, visible=True, after="test_the_example")
     def test_same_again(self, student):
@@ -1109,12 +1109,14 @@ class TestGenerate:
         """without blocks, each text comes as often as it should at the given temperature"""
         norm = {"gain": -np.ones(2), "bias": np.zeros(2)}
         model = {"embedding": np.array([[1.0, 0], [0, 2]]), "blocks": [], "norm": norm, "h": 1}
-        # The shares are 0.53, 0.07, 0.91 and, at temperature 10, 0.33. The bounds are at least six standard deviations away.
+        # The shares are 0.53, 0.07, 0.91, 0.33 and 0.26. The bounds are at least six standard deviations away.
         cases = (
             (3.0, [1, 0], 0.26, 0.8, 120),
             (3.0, [0, 0], 0.0, 0.18, 200),
             (1.0, [1, 0], 0.68, 1.0, 60),
             (10.0, [1, 0], 0.07, 0.59, 120),
+            # The same random number for both tokens gives a share of 0.015.
+            (100.0, [1, 0], 0.07, 0.45, 200),
             # The likeliest text of twelve tokens, which a solution with its own seed does not give.
             (10.0, [1, 0] * 6, 0.0, 0.18, 20),
         )

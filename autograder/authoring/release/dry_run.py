@@ -95,7 +95,7 @@ def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake
                 where = where or place_of_function(checks.course, checks.references[exercise])
                 what = f"{exercise} prints “{output.beginning.strip().partition(chr(10))[0]}” while {check.name} runs it, and no check uses this output. Remove the print."
                 if too_much:
-                    what = f"{exercise} prints {_size(output.characters)} while {check.name} runs it. Remove the print, or print a line or two."
+                    what = f"{exercise} prints {output.characters:,} characters while {check.name} runs it. Remove the print, or print a line or two."
                 yield Mistake(where or file.place_of(exercise), what, about=exercise)
         if exercise not in reported and (mistake := first.try_all_checks(exercise, spec, file)):
             reported.add(exercise)
@@ -265,7 +265,3 @@ def _quiet() -> Iterator[_Counted]:
             yield output
     finally:
         sys.stdin = stdin
-
-
-def _size(characters: int) -> str:
-    return f"{characters / 2**20:.1f} MB" if characters >= 1 << 20 else f"{characters >> 10} kB"

@@ -166,7 +166,8 @@ class NotebookLocator:
         helped = tuple(n for n in wrong if not isinstance(self.checks.references.get(n, type), type))
         # Docstrings, comments, white space, and the cells and lines of the definitions do not matter.
         text = "\n".join(ast.dump(_bare(definition)) for definition in program.definitions)
-        key = name, text, helped, verdict.alike
+        # With reference functions in place of the wrong ones, it does not matter which ones they are and what they return.
+        key = name, text, bool(helped), "" if helped else verdict.alike
         if len(self._known) >= _KEPT:
             self._known.clear()
         known = self._known.setdefault(key, _Known(program))
@@ -194,7 +195,7 @@ class NotebookLocator:
                     return None
                 # The other cells of this notebook may differ, so the result is validated again.
                 attempt = _Search(self, code, program, traces, helped, self.seconds)
-                return here if all(map(attempt.validate, here.variants)) else None
+                return here if all(attempt.passes(self.judges[1], variant) for variant in here.variants) else None
         donors = self.classmates.nearest(program, self.checks.specs) if seconds else []
         texts = tuple(donor.text for donor in donors)
         if not seconds or (known.located is None and known.has_tried(seconds, texts)):
@@ -279,7 +280,7 @@ class _Search:
             else:
                 first = failing(self._lazy, session)
                 wrong = bool(first)
-            if not wrong and self._passes(self._judges[0], {}):
+            if not wrong and self.passes(self._judges[0], Variant(())):
                 return None  # wrong only on hidden inputs, so a reported line would reveal something about them
 
             def survive(variants: Sequence[Variant]) -> Iterable[float]:
@@ -304,10 +305,11 @@ class _Search:
 
     def validate(self, variant: Variant) -> bool:
         """Return whether ``variant`` passes every check, with inputs from the search's own secret and from the course's."""
-        return all(self._passes(judge, variant.sources) for judge in self._judges)
+        return all(self.passes(judge, variant) for judge in self._judges)
 
-    def _passes(self, judge: Judge[ChapterChecks], sources: Mapping[str, str]) -> bool:
-        subject = _EditedNotebook(self, sources)
+    def passes(self, judge: Judge[ChapterChecks], variant: Variant) -> bool:
+        """Return whether ``variant`` passes every check of ``judge``."""
+        subject = _EditedNotebook(self, variant.sources)
         try:
             [verdict] = judge.judge(subject, only=frozenset({self._program.exercise}))
         except ValueError:  # this notebook cannot define the edited function

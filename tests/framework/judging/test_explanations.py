@@ -327,13 +327,41 @@ def test_a_stopped_call_says_why(stopped, words):
     assert words in explain_stop(stopped, function="softmax", seconds=5)
 
 
-def test_errors_compare_by_kind_and_cause_not_by_sizes():
-    """Two errors count as the same mistake if they differ only in sizes, but not if their causes differ."""
-    one = signature_of_error(*raised("np.ones((2, 3)) @ np.ones((2, 3))"))
-    two = signature_of_error(*raised("np.ones((4, 5)) @ np.ones((4, 5))"))
+def test_errors_compare_by_kind_and_cause():
+    """Two errors count as the same mistake if they differ only in names, or in sizes that do not cause the error."""
+    one = signature_of_error(*raised("np.ones((2, 3)) @ np.ones((2, 4))"))
     other = signature_of_error(*raised("n, d = np.ones((2, 3, 4)).shape"))
-    assert one == two
+    assert one == signature_of_error(*raised("np.ones((7, 3)) @ np.ones((2, 5))"))
+    assert other == signature_of_error(*raised("n, d = np.ones((5, 6, 7)).shape"))
     assert one != other
+
+
+def test_errors_with_other_sizes_that_do_not_fit_are_other_mistakes():
+    """In the same call, a product or sum of other arrays usually has other sizes. The order of the two sides does not count."""
+    one, exchanged, other = (
+        signature_of_error(*raised(f"np.ones({a}) {sign} np.ones({b})"))
+        for sign, a, b in (("+", (2, 3), (2, 4)), ("*", (2, 4), (2, 3)), ("+", (2, 3), (2, 5)))
+    )
+    assert one == exchanged
+    assert one != other
+    one, exchanged, other = (
+        signature_of_error(*raised(f"np.ones({a}) @ np.ones({b})"))
+        for a, b in (((2, 3), (4, 2)), ((2, 4), (3, 2)), ((2, 3), (5, 2)))
+    )
+    assert one == exchanged
+    assert one != other
+
+
+def test_a_signature_has_itself_as_signature():
+    """A release records signatures, and a notebook compares the signature of what was recorded."""
+    for code in (
+        "np.ones((2, 3)) @ np.ones((2, 4))",
+        "np.ones((2, 3)) + np.ones(2)",
+        "n, d = np.ones((2, 3, 4)).shape",
+    ):
+        kind, message = raised(code)
+        recorded = signature_of_error(kind, message)
+        assert signature_of_error(kind, recorded.removeprefix(f"{kind}: ")) == recorded
 
 
 def test_brackets_that_never_close_are_read_once():

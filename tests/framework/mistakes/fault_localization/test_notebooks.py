@@ -12,6 +12,8 @@ from autograder.classroom.gradebook.entries import comment_on
 from autograder.course.course import load_course
 from autograder.grading.batch import grade, grade_notebooks
 from autograder.grading.submission import Job
+from autograder.mistakes.fault_localization import notebooks
+from autograder.mistakes.fault_localization.search import search
 from autograder.pages.card import location_text
 from tests.support.mini import CHAPTER, RIGHT, copy_course, document, hand_in
 
@@ -64,6 +66,22 @@ def test_a_helper_in_a_cell_of_its_own_below_a_wrong_earlier_exercise(patient):
     [verdict] = grade_notebooks(patient, [job])
     located = verdict.exercise("mean_kelvin").located
     assert (located.cell, located.lines, located.kind) == ("cell 1", (4,), "axis")
+
+
+def test_one_search_for_students_whose_earlier_exercises_are_wrong_in_different_ways(patient, monkeypatch):
+    """The reference replaces the earlier functions, so it does not matter how they are wrong. Without a replacement, the student's own is used."""
+    searched = []
+
+    def noted(program, *rest):
+        searched.append(program.exercise)
+        return search(program, *rest)
+
+    monkeypatch.setattr(notebooks, "search", noted)
+    wrong = {"mean_kelvin": "def mean_kelvin(celsius):\n    return np.mean(to_kelvin(celsius), axis=0)"}
+    codes = {f"s{i}": {**wrong, "to_kelvin": f"def to_kelvin(celsius):\n    return celsius / {i}"} for i in (7, 8, 9)}
+    found = grade_notebooks(patient, hand_in_all(patient, **codes, eve=wrong))
+    assert [v.exercise("mean_kelvin").located.lines for v in found] == [(2,)] * 4
+    assert searched.count("mean_kelvin") == 2
 
 
 def test_the_page_marks_the_line_and_the_comment_names_it(patient):
