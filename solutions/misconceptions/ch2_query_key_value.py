@@ -195,9 +195,9 @@ wrong = misconceptions_of("attention_scores")
 
 @wrong
 def transposes_every_axis(Q, K):
-    """Your answer is right for plain matrices. With batch axes, you reverse all the axes, as `.T` does, so (B, n_k,
-    d_k) becomes (d_k, n_k, B) and the batch is no longer in front. Only the last two axes should be swapped: which
-    function swaps two axes that you name?"""
+    """Your answer is right for plain matrices. With batch axes, it does not swap the last two axes of K and no others.
+    For example, `.T` reverses all the axes: (B, n_k, d_k) becomes (d_k, n_k, B), and the batch is no longer in front.
+    Which function swaps two axes that you name?"""
     return Q @ K.T
 
 

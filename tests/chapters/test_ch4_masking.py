@@ -51,6 +51,7 @@ MASKED_ATTENTION = attend(
 RUNNING_SUM = attend("return np.cumsum(X, axis=0)")
 RUNNING_MEAN = attend("return np.cumsum(X, axis=0) / np.arange(1, len(X) + 1)[:, None]")
 OWN_ROW_ONLY = attend("return 3 * X - 1")
+ITS_ARGUMENT = attend("return X")
 OWN_ROW_AND_PLACE = attend("return X * np.arange(1, len(X) + 1)[:, None]")
 STRICTLY_BEFORE = attend(
     "Y = np.zeros_like(X)", "for i in range(1, len(X)):", "    Y[i] = X[:i].sum(axis=0) / i", "return Y"
@@ -626,9 +627,11 @@ class TestIsCausal:
 
     @check(points=0.5, visible=True, after="test_small_examples")
     def test_what_is_allowed(self, student):
-        """a row may depend on itself, on any row before, or on nothing"""
+        """a row may depend on itself, on any row before, or on nothing, and there may be a single row"""
         judge_all(student, SIX_ROWS, (OWN_ROW_ONLY, True), (STRICTLY_BEFORE, True), (SUM_FROM_THE_END, False))
         judge_all(student, SIX_ROWS, (ALL_SEE_THE_FIRST, True), (ALL_ONES, True), (ALL_SEE_THE_LAST, False))
+        judge_all(student, SIX_ROWS, (ITS_ARGUMENT, True))
+        judge_all(student, SIX_ROWS[:1], (RUNNING_MEAN, True))
 
     @check(points=1, visible=True, after="test_small_examples")
     def test_one_row_leaks(self, student):
