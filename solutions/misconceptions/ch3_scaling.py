@@ -1717,6 +1717,14 @@ def step_twice_as_long(W_Q, X, K, V, T, rate):
 
 
 @wrong
+def both_without_the_half(W_Q, X, K, V, T, rate):
+    """Your loss and your step fit each other, but both are twice what they should be. The loss is half the squared
+    distance, so the 2 in the slope of a square cancels."""
+    errors = _errors(W_Q, X, K, V, T)
+    return W_Q - 2 * rate * _gradient(W_Q, X, K, V, errors) / len(X), 2 * _loss(errors)
+
+
+@wrong
 def loss_over_all_entries(W_Q, X, K, V, T, rate):
     """Your step is right. Your loss also divides by d_v, the number of entries of an output, as `np.mean` over the whole
     array does. A squared distance is the sum of the squared differences. Take the mean over the queries only."""

@@ -854,6 +854,19 @@ def softmax_over_the_queries(Q, K, V, mask=None):
 
 
 @wrong
+def mask_taken_apart_like_the_batch(Q, K, V, mask=None):
+    """For entry b of the batch, you use entry b of the mask, as if the first axis of the mask were always the batch. A mask
+    may have no batch axis, or one of length 1, and then it is for every entry. `np.broadcast_to` stretches it first."""
+    if Q.ndim == 2:
+        return masked_attention(Q, K, V, mask)
+    parts = [
+        mask_taken_apart_like_the_batch(Q[b], K[b], V[b], None if mask is None else mask[b]) for b in range(len(Q))
+    ]
+    outputs, weights = zip(*parts, strict=True)
+    return np.stack(outputs), np.stack(weights)
+
+
+@wrong
 def transposes_the_batch(Q, K, V, mask=None):
     """Your attention is right for one sequence, but not for a batch: `.T` and a plain `np.transpose` reverse all the
     axes, even the batch axis. Only the last two axes of K should be swapped. Which function swaps two axes that you
@@ -1232,6 +1245,35 @@ def only_the_border_in_the_middle(attend, X):
     changed = X.copy()
     changed[half:] = np.random.default_rng(1).normal(size=X[half:].shape)
     return np.allclose(attend(changed)[:half], attend(X)[:half])
+
+
+def _leaks_across(attend, X, borders):
+    Y = attend(X).copy()
+    for t in borders:
+        changed = X.copy()
+        changed[t:] += np.random.default_rng(1).uniform(1, 2, size=X[t:].shape)
+        if not np.allclose(attend(changed)[:t], Y[:t], rtol=1e-6, atol=1e-6):
+            return True
+    return False
+
+
+@wrong
+def three_borders_only(attend, X):
+    """In a long sequence, you test only some of the borders between past and future, such as the first, the one in the
+    middle and the last. That misses a leak across another border. Does your loop try every border from 1 to len(X) - 1?"""
+    return not _leaks_across(attend, X, {1, len(X) // 2, len(X) - 1} - {0, len(X)})
+
+
+@wrong
+def each_half_by_itself(attend, X):
+    """You test each half of the sequence as a sequence of its own. `attend` then gets other rows and fewer of them, so you
+    miss a leak that needs the rows before, or a certain place or number of rows. Give `attend` all the rows each time."""
+    half = len(X) // 2
+    if half == 0:
+        return True
+    return not _leaks_across(attend, X, [half]) and all(
+        each_half_by_itself(attend, rows) for rows in (X[:half], X[half:])
+    )
 
 
 @wrong

@@ -71,6 +71,7 @@ FIRST_SEES_SECOND = running_sum_and("Y[:1] += 0.5 * X[1:2].sum(axis=0)")
 FIRST_SEES_THE_REST = running_sum_and("Y[:1] += X[1:].sum(axis=0)")
 LAST_BUT_ONE_SEES_LAST = running_sum_and("Y[-2:-1] += 0.5 * X[-1:]")
 FIFTH_SEES_SIXTH = running_sum_and("Y[4:5] += 0.5 * X[5:6].sum(axis=0)")
+SECOND_SEES_THIRD = running_sum_and("Y[1:2] += 0.5 * X[2:3].sum(axis=0)")
 SECOND_SEES_FOURTH = running_sum_and("Y[1:2] += 0.5 * X[3:4].sum(axis=0)")
 THIRD_SEES_FIFTH = running_sum_and("Y[2:3] += 0.5 * X[4:5].sum(axis=0)")
 OUT_OF_THE_LAST_FEATURE = running_sum_and("Y[:-1] += 0.5 * X[1:, -1:]")
@@ -637,7 +638,7 @@ class TestIsCausal:
     def test_one_row_leaks(self, student):
         """a leak in one row only: at the start, at the end, from the next row or from a later one"""
         judge_all(student, SIX_ROWS, (RUNNING_MEAN, True), (FIRST_SEES_SECOND, False), (FIFTH_SEES_SIXTH, False))
-        judge_all(student, SIX_ROWS, (RUNNING_SUM, True), (SECOND_SEES_FOURTH, False))
+        judge_all(student, SIX_ROWS, (RUNNING_SUM, True), (SECOND_SEES_FOURTH, False), (SECOND_SEES_THIRD, False))
 
     @check(points=0.5, visible=True, after="test_small_examples")
     def test_one_feature_leaks(self, student):
