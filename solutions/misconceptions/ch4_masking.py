@@ -858,7 +858,7 @@ def mask_taken_apart_like_the_batch(Q, K, V, mask=None):
     """For entry b of the batch, you use entry b of the mask, as if the first axis of the mask were always the batch. A mask
     may have no batch axis, or one of length 1, and then it is for every entry. `np.broadcast_to` stretches it first."""
     if Q.ndim == 2:
-        return masked_attention(Q, K, V, mask)
+        return masked_attention(Q, K, V, mask=mask)
     parts = [
         mask_taken_apart_like_the_batch(Q[b], K[b], V[b], None if mask is None else mask[b]) for b in range(len(Q))
     ]

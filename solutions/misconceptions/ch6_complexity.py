@@ -258,6 +258,18 @@ def looks_both_ways(n, window):
 
 
 @wrong
+def hides_a_key_counted_from_the_end(n, window):
+    """In some rows, no key leaves the window yet, but your code removes one, or it fails with an IndexError. Is there an
+    index such as i - window? It is negative in the first rows, and a negative index counts from the end."""
+    mask, row = np.zeros((n, n), dtype=bool), np.zeros(n, dtype=bool)
+    for i in range(n):
+        row[i] = True
+        row[i - window] = False
+        mask[i] = row
+    return mask
+
+
+@wrong
 def one_key_more(n, window):
     """Your window has one key too many: the query's own position and `window` keys before it. Its own position counts
     as one of the `window` keys. With a window of 1, a query sees only itself."""
@@ -1018,6 +1030,15 @@ def asked_before_it_was_kept(q, k, v, cache_K, cache_V):
     part in the scores and in the mix?"""
     weights = softmax(cache_K @ q / np.sqrt(len(q)))
     return weights @ cache_V, np.vstack([cache_K, k]), np.vstack([cache_V, v])
+
+
+@wrong
+def put_before_the_last_row(q, k, v, cache_K, cache_V):
+    """Your new key and value come before the last rows of the caches, or your code fails if the caches are empty. They
+    belong at the end. `np.insert` at -1 puts a row before the last one. Which function puts one array after another?"""
+    K, V = np.insert(cache_K, -1, k, axis=0), np.insert(cache_V, -1, v, axis=0)
+    weights = softmax(K @ q / np.sqrt(len(q)))
+    return weights @ V, K, V
 
 
 @wrong

@@ -180,6 +180,15 @@ def cut_to_the_longest_memory(target, memory, weights, h, memory_lengths):
 
 
 @wrong
+def padding_in_front(target, memory, weights, h, memory_lengths):
+    """Your cross-attention reads the last rows of each memory, as if the padding came first. In this course, the padding
+    comes after the real rows: sequence b has its real rows at 0 to memory_lengths[b] - 1."""
+    seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=causal_mask(target.shape[1]))
+    real = np.flip(padding_mask(memory_lengths, memory.shape[1]), axis=-1)[:, None]
+    return multi_head_attention(seen, memory, **weights["cross"], h=h, mask=real)[0]
+
+
+@wrong
 def keys_from_the_target(target, memory, weights, h, memory_lengths):
     """The keys of your cross-attention come from the target, and only its values from the memory. A key tells a query
     what its value is about, so both should come from the same rows: the rows of the memory. If the target and the

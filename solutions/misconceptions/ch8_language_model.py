@@ -1240,6 +1240,17 @@ def read_out(X, model):
 
 
 @wrong
+def every_row_the_sum_of_all(tokens, model):
+    """Before the first block, all your rows are the same: each is the sum of the embeddings of the different tokens in the
+    text. Row i should be the embedding of token i alone. If you make a table of ones and zeros, row i should have a single 1."""
+    model_of_one = {
+        **model,
+        "embedding": np.tile(model["embedding"][np.unique(tokens)].sum(axis=0), (len(model["embedding"]), 1)),
+    }
+    return read_out(through(tokens, model_of_one), model)
+
+
+@wrong
 def last_norm_left_out(tokens, model):
     """The last norm has no effect on your logits. The blocks only add to the rows, so the rows usually grow from block
     to block. Normalize them once more, and compare the result with the embedding."""
@@ -2098,16 +2109,26 @@ def fewer_empty_rows_not_hidden(tokens, n_new, model, temperature, rng):
     return with_empty_rows(n_new - 1, tokens, n_new, model, temperature, rng)
 
 
+def _with_the_newest(most, tokens, n_new, model, temperature, rng):
+    def join(caches, i, pair):
+        kept = caches[i] and tuple(part[..., -most:, :] for part in caches[i])
+        return kept_of([kept], 0, pair)
+
+    return continued(tokens, n_new, model, temperature, rng, join=join)
+
+
 @wrong
 def newest_rows_only(tokens, n_new, model, temperature, rng):
     """In a long text, your newest tokens no longer look at the first tokens. Does your cache drop the oldest keys and
     values when it reaches some size? Here, every token may look at all the earlier ones, however many there are."""
+    return _with_the_newest(63, tokens, n_new, model, temperature, rng)
 
-    def join(caches, i, pair):
-        kept = caches[i] and tuple(part[..., -63:, :] for part in caches[i])
-        return kept_of([kept], 0, pair)
 
-    return continued(tokens, n_new, model, temperature, rng, join=join)
+@wrong
+def newest_32_rows_only(tokens, n_new, model, temperature, rng):
+    """In a long text, your newest tokens no longer look at the first tokens. Does your cache drop the oldest keys and
+    values when it reaches some size? Here, every token may look at all the earlier ones, however many there are."""
+    return _with_the_newest(32, tokens, n_new, model, temperature, rng)
 
 
 @wrong

@@ -107,6 +107,7 @@ class TestLayerNorm:
         for rows in (X, other_first(X)):
             agrees.layer_norm(rows, row, row, eps)
         agrees.layer_norm(*arrays_of([4, 1, 2], [9, 3e-6, 1], [9, -4e-6, 2]))
+        agrees.layer_norm(*arrays_of([[-1, 1], [1, -1]]), *numbers(rng, 2, 2), 0.5)  # mean 0 and variance 1 already
         lonely = np.append(1000.0, np.zeros(329))  # becomes a number near 18
         agrees.layer_norm(lonely, *numbers(rng, 2, 330), eps)
         # A single row of equal numbers becomes the bias.
@@ -939,7 +940,8 @@ EACH_IN_TURN = """
 import numpy as np
 
 def probe(generate, texts, n_new, models, rng):
-    return np.array([[float(t) for t in generate(tokens, n_new, model, 0.0, rng)] for tokens in texts for model in models])
+    found = [generate(tokens, n_new, model, 0.0, rng) for tokens in texts for model in models]
+    return np.array([float(token) for text in found for token in text])
 """
 SHARE_OF_TEXTS = (
     WORDS
@@ -1158,17 +1160,19 @@ class TestGenerate:
 
     @staticmethod
     def in_turn(student):
-        """Check texts of the same length and with the same last token, each continued by two models in one process."""
-        texts, models = (
-            [np.array([i, 4 - i, 2 * i, 1]) for i in range(3)],
-            [WRITERS["one block"], WRITERS["two blocks"]],
-        )
-        found = student.measure(EACH_IN_TURN, "generate", texts, 4, models, Rng(7))
-        right = np.array(
-            [[*tokens, *greedy(tokens, 4, model)[4:]] for tokens in texts for model in models], dtype=float
-        )
-        call = "[generate(tokens, 4, model, 0.0, rng) for tokens in texts for model in models]"
-        assert_matches(found, right, call=call, texts=texts)
+        """Check texts that are continued one after the other in one process.
+
+        The first have the same length and the same last token, and two models continue each. One model continues the others,
+        each of which is longer than the text before it and its continuation, except for the last.
+        """
+        alike = [np.array([i, 4 - i, 2 * i, 1]) for i in range(3)]
+        longer = [np.arange(3 * i, 3 * i + n) % N_VOCAB for i, n in enumerate((3, 9, 15, 5))]
+        one, two = WRITERS["one block"], WRITERS["two blocks"]
+        for texts, models in ((alike, [one, two]), (longer, [two])):
+            found = student.measure(EACH_IN_TURN, "generate", texts, 4, models, Rng(7))
+            right = np.concatenate([greedy(tokens, 4, model) for tokens in texts for model in models]).astype(float)
+            call = "[generate(tokens, 4, model, 0.0, rng) for tokens in texts for model in models], one text after the other,"
+            assert_matches(found, right, call=call, texts=texts)
 
     @check(points=0.5, after=("test_a_text", "test_temperature"))
     def test_drawn_texts(self, student, rng):
