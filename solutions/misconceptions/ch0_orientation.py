@@ -9,8 +9,8 @@ wrong = misconceptions_of("normalize_rows")
 
 @wrong
 def divides_by_column_sums(A):
-    """Your columns add up to 1, but your rows do not: each entry is divided by the sum of its column. For shape (2, 3),
-    the columns have 3 sums and the rows have 2. In a sum over one axis, `axis` names the axis that goes away. Which
+    """Your columns add up to 1, but your rows do not: each entry is divided by the sum of its column. A table of
+    shape (2, 3) has 3 column sums and 2 row sums. In a sum over one axis, `axis` names the axis that goes away. Which
     numbers does each of your sums add up?"""
     return A / A.sum(axis=0, keepdims=True)
 
@@ -41,7 +41,7 @@ def divides_by_the_largest_entry(A):
 @wrong
 def length_one_rows(A):
     """In each of your rows, the squares of the entries add up to 1, but the entries themselves do not. For example, [3,
-    4] would become [0.6, 0.8], which adds up to 1.4. That is a row of norm 1. Here the plain sum should be 1, with no
+    4] would become [0.6, 0.8], which adds up to 1.4. Such a row has norm 1. Here the plain sum should be 1, with no
     squares."""
     return A / np.sqrt((A * A).sum(axis=1, keepdims=True))
 

@@ -584,7 +584,8 @@ def softmax_twice(x, axis=-1):
 @wrong
 def smallest_score_wins(x, axis=-1):
     """Your largest weight goes to the smallest score, as if the scores had the opposite sign. If you subtract, look at
-    the order: is it the score minus the maximum, or the maximum minus the score?"""
+    the order: is it the score minus the maximum, or the maximum minus the score? Or is there a minus sign in front of
+    the exponent?"""
     e = np.exp(x.min(axis=axis, keepdims=True) - x)
     return e / e.sum(axis=axis, keepdims=True)
 

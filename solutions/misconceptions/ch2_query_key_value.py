@@ -84,7 +84,7 @@ def values_made_from_the_keys(X_q, X_kv, W_Q, W_K, W_V):
 
 @wrong
 def matrices_transposed(X_q, X_kv, W_Q, W_K, W_V):
-    """Your answer is the one with the three matrices transposed, which runs without an error only if they are square.
+    """Your code does what it would do with the three matrices transposed. That runs without an error only if they are square.
     In the docstring, W_Q has shape (d_model, d_k). Which of its two axes should meet the last axis of X_q in your
     product?"""
     return X_q @ W_Q.T, X_kv @ W_K.T, X_kv @ W_V.T

@@ -162,6 +162,7 @@ class TestAttentionScores:
     def test_any_sizes(self, agrees, Q, K):
         """random sizes, with and without batch axes"""
         agrees.attention_scores(Q, K)
+        agrees.attention_scores(np.stack([Q, -Q]), np.stack([K, 2 * K]))  # at least once with one batch axis
 
     @check(points=0.25, after="test_small_example")
     def test_distinct_and_equal_sizes(self, agrees, rng):
@@ -258,9 +259,12 @@ class TestDotProductAttention:
         """if keys and values are shuffled together, the output stays the same and the weights are shuffled too"""
         Q, K, V = queries_keys_values(rng, (), 3, 5, 4, 6)
         order = rng.permutation(5)
-        found = student.measure(IN_ANOTHER_ORDER, "dot_product_attention", Q, K, V, order)
-        call = "the change of dot_product_attention(Q, K, V) if keys and values are shuffled together (the weights are put back in order)"
-        assert_matches(found, (np.zeros((3, 6)), np.zeros((3, 5))), call=call, Q=Q, K=K, V=V, shuffled=order)
+        output, weights = student.measure(IN_ANOTHER_ORDER, "dot_product_attention", Q, K, V, order)
+        given = {"Q": Q, "K": K, "V": V, "shuffled": order}
+        call = "the change of the output of dot_product_attention if keys and values are shuffled together,"
+        assert_matches(output, np.zeros((3, 6)), call=call, **given)
+        call = "the difference between the weights for shuffled keys and values and the shuffled weights"
+        assert_matches(weights, np.zeros((3, 5)), call=call, **given)
 
     @check(points=0.25, after=("test_a_batch", "test_large_scores"))
     def test_large_scores_in_a_batch(self, agrees, rng):
