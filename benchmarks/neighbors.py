@@ -1,10 +1,10 @@
-"""Look for names that do not hold for neighbors of the known mistakes.
+"""Find mutants of the known mistakes whose name may be false.
 
-``python benchmarks/neighbors.py`` makes every mutant of each reference and of each misconception, and identifies its mistake from
-its results for the visible inputs, as ``check()`` does. Then it compares the mutant with the named misconception on the hidden
-inputs. With ``--hidden``, it identifies mistakes as grading does, and compares on the inputs that other secrets draw, which takes
-about ten times as long. If the two differ, the misconception's message may be false for the mutant: read it. For most, it is
-true, because the mutant has the named mistake and another one. If it is false, add an input that separates the two.
+``python benchmarks/neighbors.py`` makes every mutant of each reference and of each misconception. It identifies a mutant's mistake
+from the results for the visible inputs, as ``check()`` does, and compares the mutant with that misconception on the hidden inputs.
+With ``--hidden``, it identifies mistakes as grading does, and compares on inputs from other secrets. That takes about ten times as
+long. If the results differ, read the message. It is true if the mutant has the named mistake and another one. If it is false, add
+an input that separates the two.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from autograder.values import call_key
 
 SECRETS = 8
 SECONDS = 1.0  # of processor time for one call of a mutant, which may run forever
-PATIENCE = 20.0
+PATIENCE = 20.0  # the same limit for a misconception, which always ends
 
 Found = tuple[Mutant, str, Call]  # a mutant, the name of its mistake, and the first call that tells the two apart
 
@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument(
         "--hidden", action="store_true", help="identify mistakes as grading does, and use other secrets"
     )
-    parser.add_argument("--show", action="store_true", help="print each mutant that its name may not fit")
+    parser.add_argument("--show", action="store_true", help="print each mutant that differs from its misconception")
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # a mutant may be nonsense
     for chapter in options.chapters:
@@ -56,14 +56,16 @@ def main() -> None:
         for exercise in (name for name, spec in checks.specs.items() if not spec.answers):
             with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
                 programs, named, differing = measured(checks, exercise, hidden=options.hidden)
-            print(f"{exercise}: {programs} mutants, {named} named, {len(differing)} differ from their name")
+            print(f"{exercise}: {programs} mutants, {named} named, {len(differing)} differ from their misconception")
             for mutant, name, call in differing if options.show else ():
-                print(f"\n{name} for {mutant.label}\n{mutant.source}\ndiffers in a call of {call.function}\n")
+                print(
+                    f"\n{name} for {mutant.label}\n{mutant.source}\nThe results differ in a call of {call.function}.\n"
+                )
             sys.stdout.flush()
 
 
 def measured(checks: ChapterChecks, exercise: str, *, hidden: bool) -> tuple[int, int, list[Found]]:
-    """Return the number of mutants, the number of named ones, and those that differ from the misconception with their name."""
+    """Return how many mutants there are, how many of them are named, and the named ones that differ from their misconception."""
     diagnosis = checks.diagnosis(exercise) if hidden else checks.visible_part().diagnosis(exercise)
     functions = {one.name: one.function for one in checks.misconceptions[exercise]}
     further = further_calls(checks, exercise, diagnosis, hidden=hidden)
@@ -91,7 +93,7 @@ def measured(checks: ChapterChecks, exercise: str, *, hidden: bool) -> tuple[int
 
 
 def further_calls(checks: ChapterChecks, exercise: str, diagnosis: Diagnosis, *, hidden: bool) -> list[Call]:
-    """Return the calls on which a mutant is compared with the misconception that it is named as."""
+    """Return the calls with which a named mutant is compared with its misconception."""
     if not hidden:
         shown = {call_key(call) for call in diagnosis.calls}
         return [call for call in checks.diagnosis(exercise).calls if call_key(call) not in shown]

@@ -189,12 +189,12 @@ def rows(card: Card) -> list[Row]:
         titles = tuple(sanitize(one.title) for one in [check, *others])
         symbol, label = SIGNS[status], WORDS[status]
         if status == "not_tried" and first:
-            # A check may wait for several others, so the sentence does not promise that it runs after this one.
-            cause = f"for “{sanitize(next((c for c in checks if c.name == waits), first).title)}” to pass."
+            # Another failed check may stop it too, so the sentence does not promise that it runs once this one passes.
+            cause = f"because “{sanitize(next((c for c in checks if c.name == waits), first).title)}” failed."
             points = sum(c.points for c in [check, *others])
             worth = f", worth {pluralize(points, 'point')}," if card.graded and points else ""
-            shared = (f"{len(titles)} checks{worth} wait {cause}", "")
-            title, reason = shared if others else (titles[0], f"It waits {cause}")
+            shared = (f"{len(titles)} checks{worth} did not run {cause}", "")
+            title, reason = shared if others else (titles[0], f"It did not run {cause}")
             result.append(Row(symbol, "waits", title, reason, titles=titles if others else ()))
             continue
         if others:

@@ -84,7 +84,7 @@ def values_made_from_the_keys(X_q, X_kv, W_Q, W_K, W_V):
 
 @wrong
 def matrices_transposed(X_q, X_kv, W_Q, W_K, W_V):
-    """Your code does what it would do with the three matrices transposed. That runs without an error only if they are square.
+    """In effect, your code transposes the three matrices. That runs without an error only if they are square.
     In the docstring, W_Q has shape (d_model, d_k). Which of its two axes should meet the last axis of X_q in your
     product?"""
     return X_q @ W_Q.T, X_kv @ W_K.T, X_kv @ W_V.T
@@ -195,8 +195,8 @@ wrong = misconceptions_of("attention_scores")
 
 @wrong
 def transposes_every_axis(Q, K):
-    """Your answer is right for plain matrices. With batch axes, it does not swap the last two axes of K and no others.
-    For example, `.T` reverses all the axes: (B, n_k, d_k) becomes (d_k, n_k, B), and the batch is no longer in front.
+    """Your answer is right for plain matrices. With batch axes, only the last two axes of K should be swapped. But
+    `.T`, for example, reverses all of them: (B, n_k, d_k) becomes (d_k, n_k, B), and the batch is no longer in front.
     Which function swaps two axes that you name?"""
     return Q @ K.T
 

@@ -726,7 +726,8 @@ def sum_over_the_second_axis(weights):
 @wrong
 def one_number_for_each_batch_entry(weights):
     """With batch axes, you return one number for each entry of the first axis, because the sum covers all its queries.
-    For a matrix, that is one number for each query, as it should be. Which axis should the sum be along?"""
+    For a matrix, that is one number for each query, as it should be. Which axis should the sum be along? Does a loop or an
+    index flatten each matrix first?"""
     terms = _terms(weights)
     return -terms.sum(axis=tuple(range(1, terms.ndim)))
 

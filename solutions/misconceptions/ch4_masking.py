@@ -461,8 +461,8 @@ def forbidden_scores_become_zero(scores, mask):
 
 @wrong
 def allows_the_forbidden(scores, mask):
-    """Your weights go to the forbidden places, and the allowed ones get 0. In this course True means "may attend".
-    For each True in a, `np.where(a, b, c)` takes the entry of b."""
+    """Your weights go to the forbidden places, and the allowed ones get 0. In this course True means "may attend". Where
+    the mask is True, `np.where(mask, b, c)` takes the entry of b, and `x[mask] = c` replaces the entry of x."""
     return np.where(mask, 0.0, softmax(np.where(mask, -1e9, scores)))
 
 
@@ -476,15 +476,17 @@ def forbidden_scores_count_as_zero(scores, mask):
 
 @wrong
 def fills_the_allowed(scores, mask):
-    """Your results are what you get with a very low score at every True, but those places are allowed. In this course
-    True means "may attend". For each True in a, `np.where(a, b, c)` takes the entry of b."""
+    """Your results are what you get with a very low score at every True, but those places are allowed. In this course True
+    means "may attend". Where the mask is True, `np.where(mask, b, c)` takes the entry of b, and `x[mask] = c` replaces
+    the entry of x."""
     return softmax(np.where(mask, -1e9, scores))
 
 
 @wrong
 def fills_the_allowed_with_minus_infinity(scores, mask):
     """Your results are what you get with a score of minus infinity at every True, but those places are allowed. In this
-    course True means "may attend". For each True in a, `np.where(a, b, c)` takes the entry of b."""
+    course True means "may attend". Where the mask is True, `np.where(mask, b, c)` takes the entry of b, and
+    `x[mask] = c` replaces the entry of x."""
     return softmax(np.where(mask, -np.inf, scores))
 
 
@@ -652,8 +654,8 @@ def subtracts_the_mean_here(Q, K, V, mask=None):
 
 @wrong
 def looks_at_the_forbidden(Q, K, V, mask=None):
-    """Your code hides the keys that a query may see, and leaves the others. In this course True means "may attend".
-    For each True in a, `np.where(a, b, c)` takes the entry of b."""
+    """Your code hides the keys that a query may see, and leaves the others. In this course True means "may attend". Where
+    the mask is True, `np.where(mask, b, c)` takes the entry of b, and `x[mask] = c` replaces the entry of x."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, -1e9, scores))
     return weights @ V, weights
@@ -662,7 +664,8 @@ def looks_at_the_forbidden(Q, K, V, mask=None):
 @wrong
 def looks_at_the_forbidden_or_at_nothing(Q, K, V, mask=None):
     """Your code hides the keys that a query may see, and leaves the others. A query that may see all keys gives nan. In
-    this course True means "may attend". For each True in a, `np.where(a, b, c)` takes the entry of b."""
+    this course True means "may attend". Where the mask is True, `np.where(mask, b, c)` takes the entry of b, and
+    `x[mask] = c` replaces the entry of x."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, -np.inf, scores))
     return weights @ V, weights
@@ -856,7 +859,7 @@ def softmax_over_the_queries(Q, K, V, mask=None):
 @wrong
 def mask_taken_apart_like_the_batch(Q, K, V, mask=None):
     """For entry b of the batch, you use entry b of the mask, as if the first axis of the mask were always the batch. A mask
-    may have no batch axis, or one of length 1, and then it is for every entry. `np.broadcast_to` stretches it first."""
+    may have no batch axis, or one of length 1. Then it applies to every entry, and `np.broadcast_to` can stretch it."""
     if Q.ndim == 2:
         return masked_attention(Q, K, V, mask=mask)
     parts = [

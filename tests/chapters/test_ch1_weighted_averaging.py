@@ -273,7 +273,7 @@ class TestHardLookup:
         """as many keys as entries in a key, and in a value, and more keys than that"""
         q, K, V = arrays_of([1, 2, -1], [[0, 1, 4], [2, 1, 0], [5, 1, 5]], [[10, 20, 30], [40, 50, 60], [70, 85, 90]])
         agrees.hard_lookup(q, K, V)
-        for seed in (1, 2):  # most mistakes find another key in one of these
+        for seed in (1, 2):  # most wrong rules choose another key in one of the two
             agrees.hard_lookup(*something_to_look_up(np.random.default_rng(seed), 7, 4, 2))
 
     @check(points=0.25, after="test_small_example")

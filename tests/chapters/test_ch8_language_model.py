@@ -1160,12 +1160,13 @@ class TestGenerate:
 
     @staticmethod
     def in_turn(student):
-        """Check texts that are continued one after the other in one process.
+        """Check texts that are continued one after another in one process.
 
-        The first have the same length and the same last token, and two models continue each. One model continues the others,
-        each of which is longer than the text before it and its continuation, except for the last.
+        First, two models continue texts of the same length and with the same last token. Then one model continues longer
+        and longer texts, and a short one.
         """
         alike = [np.array([i, 4 - i, 2 * i, 1]) for i in range(3)]
+        # Each is longer than the text before it with its continuation.
         longer = [np.arange(3 * i, 3 * i + n) % N_VOCAB for i, n in enumerate((3, 9, 15, 5))]
         one, two = WRITERS["one block"], WRITERS["two blocks"]
         for texts, models in ((alike, [one, two]), (longer, [two])):

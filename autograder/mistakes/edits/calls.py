@@ -322,5 +322,5 @@ def missing_step(node: ast.expr, scope: Scope) -> Iterator[Change]:
         total = scope.np("sum", node, axis=axis, keepdims=_TRUE)
         yield Change(ast.BinOp(node, ast.Div(), total), "missing", 1.7)
     for step, value in (ast.Add, 1), (ast.Sub, 1), (ast.Mult, 2), (ast.Div, 2), (ast.Pow, 2):
-        yield Change(ast.BinOp(node, step(), ast.Constant(value)), "number", 1.5)
+        yield Change(ast.BinOp(node, step(), ast.Constant(value)), "missing", 1.5)
     yield from (Change(ast.BinOp(ast.Constant(1), step(), node), "missing", 1.8) for step in (ast.Sub, ast.Div))

@@ -108,7 +108,7 @@ def test_lines_are_marked_and_the_loop_is_named(page):
 def test_checks_that_wait_say_for_what(page):
     """If checks are skipped because an earlier check failed, the card says how many points they are worth and which check must pass first."""
     card = page.locator("#check-soft_lookup .ag-card")
-    assert re.search(r"\d checks, worth [\d.]+ points, wait for “.*” to pass\.", card.inner_text())
+    assert re.search(r"\d checks, worth [\d.]+ points, did not run because “.*” failed\.", card.inner_text())
     assert "not tried" not in card.inner_text()
     assert "skipped" not in card.inner_text()
 

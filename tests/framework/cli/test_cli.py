@@ -219,7 +219,7 @@ def test_check_reads_well_in_a_terminal(course_folder):
     assert "  ✗ water freezes\n" in told
     assert "You subtracted the offset." in told
     assert told.count("You subtracted the offset.") == 1
-    assert "wait for “water freezes” to pass." in told
+    assert "did not run because “water freezes” failed." in told
 
 
 def test_check_by_the_examples_beside_a_notebook(course_folder, tmp_path):

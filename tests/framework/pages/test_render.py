@@ -80,8 +80,8 @@ class TestText:
             "      largest row safe, but a row far below it underflows to 0/0. Each slice along\n"
             "      `axis` needs its own maximum: which argument of `max` keeps the axis?\n"
             "  · another axis\n"
-            "      It waits for “rows of very different size each keep their own weights” to\n"
-            "      pass.\n"
+            "      It did not run because “rows of very different size each keep their own\n"
+            "      weights” failed.\n"
             '  A check that passes covers only its own inputs. hint("softmax") has 2 hints\n'
             "  left. Grading also uses hidden inputs."
         )
@@ -172,7 +172,7 @@ class TestText:
             "      It is 3.",
             "      x = 1",
             "  · a later check",
-            "      It waits for “an open check” to pass.",
+            "      It did not run because “an open check” failed.",
             "  A check that passes covers only its own inputs. Your softmax does better: with a",
             "  correct scores, it earns 1 of 3 points.",
         ]
@@ -189,13 +189,13 @@ class TestText:
         told = verdict(check(), failed, second, waiting[0], check("not_tried", "last"), waiting[1])
         text = card_text(Card(told, graded=True))
         assert text.splitlines()[-5:] == [
-            "  · 2 checks, worth 2 points, wait for “another” to pass.",
+            "  · 2 checks, worth 2 points, did not run because “another” failed.",
             "      later 1",
             "      later 2",
             "  · last",
-            "      It waits for “an example” to pass.",
+            "      It did not run because “an example” failed.",
         ]
-        assert "  · 2 checks wait for “another” to pass." in card_text(Card(told))
+        assert "  · 2 checks did not run because “another” failed." in card_text(Card(told))
 
     def test_a_quiz_has_one_row_for_each_question(self):
         """The row is about the answer if there is one, and otherwise about the missing answer."""
