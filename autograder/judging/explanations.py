@@ -37,7 +37,7 @@ def describe_shapes(shapes: Mapping[str, Shape]) -> str:
 def product(left: str, right: str, line: str, shapes: Mapping[str, Shape]) -> str:
     """Explain why ``@`` fails: state the two sizes and the known shapes, and suggest changes that would fit."""
     return (
-        f"`@` sums over the last axis of its left side, here of size {left}, and the second-to-last axis of its right side, here of size "
+        f"A matrix product sums over the last axis of its left side, here of size {left}, and the second-to-last axis of its right side, here of size "
         f"{right} (for a vector, its only axis). The two sizes must be equal.{describe_shapes(shapes)} {_what_fits(line, shapes)}"
     )
 
@@ -146,7 +146,6 @@ _AXIS = re.compile(r"axis (?P<axis>-?\d{1,9}) is out of bounds for array of dime
 _INDEX = re.compile(
     r"index (?P<index>-?\d{1,9}) is out of bounds for axis (?P<axis>\d{1,9}) with size (?P<size>\d{1,9})"
 )
-_AXES = re.compile(r"axes don't match array")
 _RESHAPE = re.compile(r"cannot reshape array of size (?P<size>\d+) into shape (?P<shape>.*)")
 _ATTRIBUTE = re.compile(
     r"'(?P<owner>[^']+)' object has no attribute '(?P<name>[^']+)'|module '(?P<module>[^']+)' has no attribute '(?P<missing>[^']+)'"
@@ -166,7 +165,7 @@ _BOOLEAN = "`&`, `|`, `^` and `~` work on booleans (and whole numbers), not on f
 _SENTENCES = {
     "IndexError: boolean index": "Each axis of a boolean index must be as long as the axis of the array that it indexes. Unlike `np.where` and arithmetic, an index does not broadcast.",
     "IndexError: only integers": "An index must be a whole number, a slice, or an array of whole numbers or of True and False. What is it here?",
-    "IndexError: scalar variable": "You index a single number, which has no axes. Print its shape just before this line.",
+    "IndexError: scalar variable": "This line indexes a single number, which has no axes. Just before it, print the shape of each array that it indexes.",
     "IndexError: list index out of range": "The list has no item at this index. A list of n items has the indices 0 to n - 1 and -n to -1, so an empty list has none. Print its length just before this line.",
     "IndexError: string index out of range": "The string has no character at this index. The first character has index 0. Print its length just before this line.",
     "IndexError: from empty": "You took an item from an empty collection. What should happen when it is empty?",
@@ -321,7 +320,7 @@ def _misfit(message: str, line: str, shapes: Mapping[str, tuple[int, ...]]) -> s
     """Explain shapes that do not fit in a product, transposition or elementwise operation. Return "" for any other error."""
     if match := _MATMUL.search(message):
         return product(match["other"], match["found"], line, shapes)
-    if _AXES.search(message):
+    if "axes don't match array" in message:
         return fixed_axes(line, shapes)
     if match := _ALIGNED.search(message):
         if "inner(" in line:  # NumPy reports the right shape with its axes reversed

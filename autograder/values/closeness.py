@@ -149,14 +149,13 @@ def _other_shape(found: Value, array: np.ndarray, expected: np.ndarray, rules: R
 def _other_values(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray, rules: Rules) -> Difference:
     prefix = "" if rules.what == "it" else f"{rules.what} differs: "
     if found.dtype.kind in "fc" and np.isnan(found[wrong]).any() and not np.isnan(expected).all():
-        number = int((wrong & np.isnan(found)).sum())
+        number, unwanted = int(np.isnan(found).sum()), int((wrong & np.isnan(found)).sum())
         are = "is" if number == 1 else "are"
         many = f"{number} of the {found.size} entries {are} NaN" if found.size > 1 else "it is NaN"
-        where = first_index(wrong & np.isnan(found))
-        not_all = " and should not be" if (np.isnan(found) & ~wrong).any() else ""  # some NaN are right
-        return Difference(
-            f"{prefix}{many} (not a number){not_all}.", "nan", found, expected, has_expected=True, first=where
-        )
+        should = "should be a number" if unwanted == 1 else "should be numbers"
+        not_all = f", and {unwanted} of these {should}" if unwanted < number else ""  # some NaN are right
+        first, text = first_index(wrong & np.isnan(found)), f"{prefix}{many} (not a number){not_all}."
+        return Difference(text, "nan", found, expected, has_expected=True, first=first)
     where = first_index(wrong)
     count = int(wrong.sum())
     found, expected = _without_noise(found, expected, wrong)

@@ -259,8 +259,8 @@ def looks_both_ways(n, window):
 
 @wrong
 def hides_a_key_counted_from_the_end(n, window):
-    """In some rows, no key leaves the window yet, but your code removes one, or it fails with an IndexError. Is there an
-    index such as i - window? It is negative in the first rows, and a negative index counts from the end."""
+    """In the first rows, no key leaves the window yet, but your code removes one. Is there an index such as i - window? It
+    is negative in these rows. A negative index counts from the end, and fails if it goes past the start."""
     mask, row = np.zeros((n, n), dtype=bool), np.zeros(n, dtype=bool)
     for i in range(n):
         row[i] = True
@@ -1034,8 +1034,8 @@ def asked_before_it_was_kept(q, k, v, cache_K, cache_V):
 
 @wrong
 def put_before_the_last_row(q, k, v, cache_K, cache_V):
-    """Your new key and value come before the last rows of the caches, or your code fails if the caches are empty. They
-    belong at the end. `np.insert` at -1 puts a row before the last one. Which function puts one array after another?"""
+    """Your new key and value come before the last rows of the caches, but they belong at the end. `np.insert` at -1 puts a
+    row before the last one, and fails if there are no rows. Which function puts one array after another?"""
     K, V = np.insert(cache_K, -1, k, axis=0), np.insert(cache_V, -1, v, axis=0)
     weights = softmax(K @ q / np.sqrt(len(q)))
     return weights @ V, K, V
@@ -1091,7 +1091,7 @@ def no_scaling_in_the_step(q, k, v, cache_K, cache_V):
 @wrong
 def only_the_newest_key_scaled(q, k, v, cache_K, cache_V):
     """The key that you add to the cache is divided by sqrt(d_k), but the keys that you were given are not. Keep every key
-    as it is, and divide the scores: each of them is a sum of d_k products."""
+    as it is, and divide the scores of all keys instead."""
     K, V = np.vstack([cache_K, k / np.sqrt(len(q))]), np.vstack([cache_V, v])
     return softmax(K @ q) @ V, K, V
 

@@ -79,7 +79,7 @@ import numpy as np
 
 def probe(score_variance, d_k, n_samples, rng):
     first, again = (score_variance(d_k, n_samples, np.random.default_rng(7)) for _ in range(2))
-    return "equal answers" if np.array_equal(first, again, equal_nan=True) else "different answers"
+    return f"{'equal to' if np.array_equal(first, again, equal_nan=True) else 'different from'} the first"
 """
 
 # This probe describes the average and the scatter of the answers, in units of a right function's. Functions whose answers
@@ -112,7 +112,7 @@ def described(answers, d_k, right, spreads):
 def probe(score_variance, d_k, n_samples, rng, count, spreads):
     answers = np.array([score_variance(d_k, n_samples, own) for own in rng.spawn(count)], dtype=float)
     average, deviation = described(answers, d_k, d_k * np.sqrt((2 + 6 / d_k) / n_samples), spreads)
-    return {"average / d_k": average, "standard deviation / that of normal draws": deviation}
+    return average, deviation
 """
 DESCRIPTIONS = (
     (1, 100, 200, (0.015, 0.035, 0.15, 0.633, 1.549, 8), "0.633 to 1.549"),
@@ -163,17 +163,20 @@ class TestScoreVariance:
     def test_same_again(self, student):
         """the same seed gives the same answer"""
         found = student.probe(AGAIN, "score_variance", 4, 100, Rng(7))
-        call = "what two calls score_variance(4, 100, np.random.default_rng(7)) give"
-        assert_matches(found, "equal answers", call=call)
+        call = "the second answer of score_variance(4, 100, np.random.default_rng(7))"
+        assert_matches(found, "equal to the first", call=call)
 
     @check(visible=True, after="test_four_entries")
     def test_scatter(self, student):
         """many generators: the answers are near d_k, and vary as much as for independent pairs of normal draws"""
         for d_k, samples, count, spreads, normal in DESCRIPTIONS:
             found = student.probe(DESCRIBED, "score_variance", d_k, samples, Rng(8), count, spreads)
-            right = {"average / d_k": "0.7 to 1.4", "standard deviation / that of normal draws": normal}
-            many = f"np.random.default_rng(8).spawn({count})"
-            assert_matches(found, right, call=f"a summary of [score_variance({d_k}, {samples}, rng) for rng in {many}]")
+            many = f"{count} answers of score_variance({d_k}, {samples}, rng)"
+            average, deviation = found
+            assert_matches(average, "0.7 to 1.4", call=f"the average of {many}, divided by d_k,")
+            assert_matches(
+                deviation, normal, call=f"the standard deviation of {many}, divided by that of normal draws,"
+            )
 
     @check(points=0.75, after="test_four_entries")
     def test_spread(self, student, rng):
@@ -202,7 +205,7 @@ class TestScoreVariance:
                     found = 0.0  # instead of rounding errors
                     look = "Your answers are all equal. Do all your numbers come from the given `rng`, and do you return the variance unrounded?"
                     if not drawn[-1].any():
-                        look = f"Your answers are all 0. Do you draw all {samples} pairs, and does every pair have a score of its own?"
+                        look = f"Your answers are all 0. Do you draw all {samples} pairs, use the numbers as they are drawn, and make a score of each pair?"
                 raise CheckFailed(
                     f"For d_k = {d_k} and {samples} samples, the answers from {count} generators have a standard deviation "
                     f"of {found:.3g}; with {samples} independent pairs of normal draws it would be about {right:.3g}. {look}"

@@ -360,9 +360,11 @@ def other_variable(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_index(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Change an index by one, reorder the indices, index another axis, or drop the index."""
+    """Change an index by one, reorder the indices, index another axis, drop the index, or use a variable instead of an item."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
         return
+    if name_of(node.value) and isinstance(node.slice, ast.Constant):
+        yield from (Change(ast.Name(name, ast.Load()), "variable", 1.3) for name in scope.variables)
 
     def indexed(index: ast.expr, kind: str, cost: float) -> Change:
         return Change(ast.Subscript(node.value, index, ast.Load()), kind, cost)

@@ -110,6 +110,9 @@ def _alone(statement: ast.stmt, text: Text, scope: Scope, *, drops: bool) -> Ite
         case ast.Assign(targets=[ast.Name() | ast.Subscript() as target], value=value):
             if isinstance(target, ast.Name) and isinstance(value, ast.Name):
                 yield from _edit(text, statement, f"{value.id} = {target.id}", "order", 1.0)
+            elif isinstance(target, ast.Name) and not isinstance(value, ast.Constant):
+                for neutral in "10":  # of a factor and of a summand
+                    yield from _edit(text, value, neutral, "extra", 1.5)
             for op in (ast.Add(), ast.Sub(), ast.Mult()):
                 yield from _edit(text, statement, ast.unparse(ast.AugAssign(target, op, value)), "update", 1.4)
             if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):

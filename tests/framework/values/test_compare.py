@@ -112,9 +112,10 @@ def test_an_array_that_is_given_twice_is_pasted_once():
 def test_only_wrong_entries_count_as_nan():
     """If some entries should be NaN, the message counts the others, and it names the part of a pair."""
     right = np.array([np.nan, 1.0, 2.0])
-    assert matches(np.full(3, np.nan), right).reason == "2 of the 3 entries are NaN (not a number) and should not be."
+    reason = "3 of the 3 entries are NaN (not a number), and 2 of these should be numbers."
+    assert matches(np.full(3, np.nan), right).reason == reason
     pair = matches((np.full(3, np.nan), 1.0), (right, 1.0))
-    assert pair.reason == "The first part differs: 2 of the 3 entries are NaN (not a number) and should not be."
+    assert pair.reason == f"The first part differs: {reason}"
 
 
 def test_the_entry_that_the_sentence_names_looks_different():

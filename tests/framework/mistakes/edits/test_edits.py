@@ -101,6 +101,8 @@ PLACES = [  # the wrong body, the body after one edit, the line of the edit, and
     ),
     ("d = x.shape[-1]\n    return y / d", "d = x.shape[-1]\n    return y / y.shape[-1]", 3, "variable"),
     ("return x - x[0]", "return x - np.max(x)", 2, "index"),
+    ("return x * y[0]", "return x * x", 2, "variable"),
+    ("z = np.sqrt(x)\n    return y / z", "z = 1\n    return y / z", 2, "extra"),
     (
         "for i in x:\n        return i > 0\n    return True",
         "for i in x:\n        if not i > 0:\n            return False\n    return True", 3, "returned",
