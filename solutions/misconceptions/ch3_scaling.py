@@ -957,6 +957,15 @@ def positive_beside_the_diagonal(p):
 
 
 @wrong
+def equal_shares_beside_the_diagonal(p):
+    """Your diagonal is right. But in each column, the other weights all fall by the same amount, as if they shared the
+    loss equally. A large weight falls by more than a small one. How is the loss shared?"""
+    J = np.tile(-p * (1 - p) / max(len(p) - 1, 1), (len(p), 1))
+    np.fill_diagonal(J, p * (1 - p))
+    return J
+
+
+@wrong
 def a_dot_product_for_the_outer_one(p):
     """You subtracted the same number from every entry: p . p, a dot product. If p is a column, p p^T is an n by n
     matrix with p[i] * p[j] at (i, j). `.T` does not change a vector, and `@` adds up the products."""

@@ -1093,6 +1093,13 @@ def one_mask_for_the_batch(causal, padding):
 
 
 @wrong
+def one_mask_for_every_sequence(causal, padding):
+    """You use the same mask for every sequence. It allows a key only if this key is real in all the sequences, so the
+    longer sequences lose real keys. Which axis of `padding` is the batch, and should anything be combined along it?"""
+    return np.repeat((causal & padding.all(axis=0))[None], len(padding), axis=0)
+
+
+@wrong
 def only_the_first_sequence(causal, padding):
     """You return only the mask of the first sequence of the batch. Each sequence has its own padding, so it needs its
     own mask: the shape is (B, n_q, n_k)."""
