@@ -262,7 +262,7 @@ def shift_before_exp(node: ast.expr, scope: Scope) -> Iterator[Change]:
     if name in {"clip", "minimum"} and isinstance(node, ast.Call) and (method or node.args):
         what = node.func.value if method and isinstance(node.func, ast.Attribute) else node.args[0]
         top = scope.np("max", what, axis=numeral(-1), keepdims=_TRUE)
-        yield Change(ast.BinOp(what, ast.Sub(), top), "shift", 1.2)
+        yield Change(ast.BinOp(what, ast.Sub(), top), "expression", 1.2)
     if name != "exp" or not isinstance(node, ast.Call) or len(node.args) != 1:
         return
     [inside] = node.args

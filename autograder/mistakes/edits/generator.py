@@ -127,6 +127,12 @@ def _all(
     # An edit of such a condition may only keep wrong code from running.
     tests = [n.test for n in ast.walk(statement) if isinstance(n, ast.If | ast.IfExp)]
     inside = {id(n) for test in tests for n in ast.walk(test)}
+    # Another variable in a comparison may only make it always true or always false.
+    sides = {id(side) for c in compared for side in (c.left, *c.comparators)}
+    shapes = [
+        n for n in ast.walk(statement) if isinstance(n, ast.Subscript) and getattr(n.value, "attr", "") == "shape"
+    ]
+    clearer = {(i, "variable"): "comparison" for i in sides} | {(id(n.slice), "number"): "shape" for n in shapes}
     if function is not None:
         yield from statement_edits(function, text, scope)
     # The donors come last, because MAX_EDITS may end this.
@@ -139,7 +145,7 @@ def _all(
         changes = [change for operator in group for change in operator(node, scope)]
         for change in changes:
             if change.cost < inf:
-                kind = "condition" if id(node) in keys else change.kind
+                kind = "condition" if id(node) in keys else clearer.get((id(node), change.kind), change.kind)
                 kind = "branch" if id(node) in inside and kind != "condition" else kind
                 yield PendingEdit(node, span, change.replacement, kind, change.cost)
         if isinstance(function, ast.FunctionDef):
@@ -177,17 +183,11 @@ def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:
 
 def scope_of(statement: ast.stmt, functions: Sequence[str] = (), source: str = "") -> Scope:
     """Return the scope of the expressions in ``statement``, which has the text ``source``. The notebook also has ``functions``."""
-    parameters: list[str] = []
-    stored: list[str] = []
-    called: list[str] = []
+    nodes = list(ast.walk(statement))
+    parameters = [n.arg for n in nodes if isinstance(n, ast.arg)]
+    stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    called = [n.func.id for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
     numpy = "numpy" if "np." not in source and "numpy." in source else "np"
-    for node in ast.walk(statement):
-        if isinstance(node, ast.arg):
-            parameters.append(node.arg)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            stored.append(node.id)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            called.append(node.func.id)
     own = getattr(statement, "name", "")
     if not isinstance(statement, Function):
         stored = []
