@@ -94,9 +94,9 @@ def tosses_of_a_coin(d_k, n_samples, rng):
 
 @wrong
 def one_key_for_all(d_k, n_samples, rng):
-    """Your answers scatter as if all your pairs shared a vector: the same key for all queries, or the same query for
-    all keys. The variance then depends on that vector's norm, so your answer jumps if another vector is drawn. Every
-    pair needs its own query and its own key: how many different queries and keys are in your scores?"""
+    """Your answers scatter as if many or all of your pairs shared a vector: the same key for many queries, or the same
+    query for many keys. The variance then depends on that vector's norm, so your answer jumps if another vector is drawn.
+    Every pair needs its own query and its own key: how many different queries and keys are in your scores?"""
     q, k = rng.standard_normal((n_samples, d_k)), rng.standard_normal(d_k)
     return (q * k).sum(axis=-1).var()
 
@@ -120,9 +120,9 @@ def one_number_for_each_key(d_k, n_samples, rng):
 
 @wrong
 def one_query_for_all(d_k, n_samples, rng):
-    """Your answers scatter as if all your pairs shared a vector: the same key for all queries, or the same query for
-    all keys. The variance then depends on that vector's norm, so your answer jumps if another vector is drawn. Every
-    pair needs its own query and its own key: how many different queries and keys are in your scores?"""
+    """Your answers scatter as if many or all of your pairs shared a vector: the same key for many queries, or the same
+    query for many keys. The variance then depends on that vector's norm, so your answer jumps if another vector is drawn.
+    Every pair needs its own query and its own key: how many different queries and keys are in your scores?"""
     q, k = rng.standard_normal(d_k), rng.standard_normal((n_samples, d_k))
     return (q * k).sum(axis=-1).var()
 
@@ -166,9 +166,9 @@ def variance_of_single_products(d_k, n_samples, rng):
 
 @wrong
 def variance_within_each_pair(d_k, n_samples, rng):
-    """For d_k = 1 your answer is always 0, and otherwise it is near d_k - 1. That happens if the products of each pair are
-    measured from the pair's own mean, and the result is multiplied by d_k. Add up the products of each pair to a score,
-    then take the variance of the scores."""
+    """For d_k = 1 your answer is always 0, and otherwise it is near d_k - 1. You get this if you take the
+    variance of the products within each pair, and multiply it by d_k. Add up the products of each pair to a score, then
+    take the variance of the scores."""
     q, k = _pairs(d_k, n_samples, rng)
     return (d_k * (q * k).var(axis=-1)).mean()
 
@@ -332,7 +332,7 @@ def never_scaled(Q, K, V):
 
 @wrong
 def divided_by_d_k_itself(Q, K, V):
-    """Your scores are divided by d_k. But d_k is the variance of the scores, and their typical size is its square root.
+    """In effect, your scores are divided by d_k. But d_k is the variance of the scores, and their typical size is its square root.
     Dividing by d_k leaves scores of typical size 1/sqrt(d_k), so for long keys all weights become nearly equal."""
     scores = Q @ np.swapaxes(K, -1, -2) / Q.shape[-1]
     weights = softmax(scores)
@@ -424,7 +424,7 @@ def divided_by_d_k_and_by_2(Q, K, V):
 @wrong
 def divided_by_half_of_d_k(Q, K, V):
     """Your scores are divided by d_k / 2. Did you mean to take a root? Python computes a power before a division, so
-    `x ** 1/2` is x / 2. The two are equal by chance if d_k = 4, and for no other size."""
+    `x ** 1/2` is x / 2. Half of d_k and its root are equal only if d_k = 4."""
     scores = Q @ np.swapaxes(K, -1, -2) / (Q.shape[-1] / 2)
     weights = softmax(scores)
     return weights @ V, weights
@@ -763,8 +763,7 @@ def share_of_the_largest_possible(weights):
 
 @wrong
 def number_of_keys_that_count(weights):
-    """You return exp of the entropy, the number of equal weights with the same spread. That number is easy to
-    understand, but return the entropy itself."""
+    """You return exp of the entropy: so many equal weights would have the same entropy. Return the entropy itself."""
     return np.exp(-_terms(weights).sum(axis=-1))
 
 
@@ -941,7 +940,7 @@ def one_minus_p_on_the_diagonal(p):
 @wrong
 def zeros_on_the_diagonal(p):
     """Your entries off the diagonal are right, but the diagonal is 0, as if a weight did not depend on its own score.
-    That weight depends on its own score more than any other weight does. Check: each column should add up to 0."""
+    If a score rises, its own weight gains what all the other weights lose. Check: each column should add up to 0."""
     J = -np.outer(p, p)
     np.fill_diagonal(J, 0.0)
     return J
@@ -1077,8 +1076,8 @@ def two_forgotten(f, x, eps=1e-5):
 @wrong
 def forward_over_two_steps(f, x, eps=1e-5):
     """You compare f one step ahead with f at x itself, a distance of eps, but divide by 2 * eps. For a straight
-    line, you get half of its slope. To get a distance of 2 * eps, which other point do you need? If you have a point
-    below x, is it a copy, so that a step on the one does not move the other?"""
+    line, you get half of its slope. To get a distance of 2 * eps, which other point do you need? If you step
+    down from a point above x, does your step go past x? If your code has two points, is one of them a copy?"""
     slopes = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step = np.zeros_like(x)

@@ -94,7 +94,7 @@ class TestProjectQKV:
     @check(after="test_small_example")
     @given(linked(SEQUENCES | MATRICES, batch=(0, 2)), examples=5)
     def test_any_sizes(self, agrees, X_q, X_kv, W_Q, W_K, W_V):
-        """random sizes, with and without batch axes"""
+        """random sizes, some with batch axes"""
         agrees.project_qkv(X_q, X_kv, W_Q, W_K, W_V)
 
     @check(points=0.25, after="test_small_example")
@@ -160,7 +160,7 @@ class TestAttentionScores:
     @check(after="test_small_example")
     @given(linked({"Q": "... n_q d_k", "K": "... n_k d_k"}, batch=(0, 2)), examples=5)
     def test_any_sizes(self, agrees, Q, K):
-        """random sizes, with and without batch axes"""
+        """random sizes, some with batch axes"""
         agrees.attention_scores(Q, K)
         agrees.attention_scores(np.stack([Q, -Q]), np.stack([K, 2 * K]))  # at least once with one batch axis
 
@@ -243,7 +243,7 @@ class TestDotProductAttention:
         examples=5,
     )
     def test_any_sizes(self, agrees, Q, K, V):
-        """random sizes, with and without batch axes"""
+        """random sizes, some with batch axes"""
         agrees.dot_product_attention(Q, K, V)
 
     @check(points=0.5, after="test_small_example")

@@ -95,7 +95,7 @@ def between(value, bounds):
     place = int(np.searchsorted(bounds, value))
     if place == 0:
         return f"below {bounds[0]:g}"
-    return f"above {bounds[-1]:g}" if place == len(bounds) else f"{bounds[place - 1]:g} to {bounds[place]:g}"
+    return f"above {bounds[-1]:g}" if place == len(bounds) else f"between {bounds[place - 1]:g} and {bounds[place]:g}"
 
 def described(answers, d_k, right, spreads):
     if answers.ndim != 1:
@@ -106,8 +106,8 @@ def described(answers, d_k, right, spreads):
     if deviation > 1e-9:
         return between(average, LEVELS), between(deviation, spreads)
     first = answers[0]
-    near = "1" if first == d_k else "0" if first == 0 else "the same, near 1" if 0.3 < average < 3 else "the same"
-    return f"always {near}", "0"
+    near = "1" if first == d_k else "0" if first == 0 else "near 1" if 0.3 < average < 3 else "not near 1"
+    return f"{near}, and all answers are equal", "0"
 
 def probe(score_variance, d_k, n_samples, rng, count, spreads):
     answers = np.array([score_variance(d_k, n_samples, own) for own in rng.spawn(count)], dtype=float)
@@ -115,9 +115,9 @@ def probe(score_variance, d_k, n_samples, rng, count, spreads):
     return average, deviation
 """
 DESCRIPTIONS = (
-    (1, 100, 200, (0.015, 0.035, 0.15, 0.633, 1.549, 8), "0.633 to 1.549"),
-    (16, 100, 200, (0.001, 0.015, 0.036, 0.08, 0.24, 0.671, 1.378, 1.6, 8, 21, 40), "0.671 to 1.378"),
-    (4, 1000, 40, (0.13, 0.317, 2, 8), "0.317 to 2"),
+    (1, 100, 200, (0.015, 0.035, 0.15, 0.633, 1.549, 8), "between 0.633 and 1.549"),
+    (16, 100, 200, (0.001, 0.015, 0.036, 0.08, 0.24, 0.671, 1.378, 1.6, 8, 21, 40), "between 0.671 and 1.378"),
+    (4, 1000, 40, (0.13, 0.317, 2, 8), "between 0.317 and 2"),
 )
 ONE_QUERY = {"q": "d_k", "K": "n_k d_k", "V": "n_k d_v", "g": "d_v"}
 
@@ -173,9 +173,9 @@ class TestScoreVariance:
             found = student.probe(DESCRIBED, "score_variance", d_k, samples, Rng(8), count, spreads)
             many = f"{count} answers of score_variance({d_k}, {samples}, rng)"
             average, deviation = found
-            assert_matches(average, "0.7 to 1.4", call=f"the average of {many}, divided by d_k,")
+            assert_matches(average, "between 0.7 and 1.4", call=f"the average of {many}, divided by d_k,")
             assert_matches(
-                deviation, normal, call=f"the standard deviation of {many}, divided by that of normal draws,"
+                deviation, normal, call=f"the standard deviation of {many}, divided by that of right answers,"
             )
 
     @check(points=0.75, after="test_four_entries")
@@ -200,7 +200,7 @@ class TestScoreVariance:
                     "standard normal? Do you take the variance of exactly these scores?"
                 )
                 if not np.isfinite(found):
-                    look = "An answer is NaN or infinite. Do you make a score for each of the n_samples pairs, even if they are few?"
+                    look = "An answer is NaN or infinite. Do you divide by something that may be 0? Do you make a score of each of the n_samples pairs?"
                 if found < 1e-9 * right:
                     found = 0.0  # instead of rounding errors
                     look = "Your answers are all equal. Do all your numbers come from the given `rng`, and do you return the variance unrounded?"
@@ -323,7 +323,7 @@ class TestScaledDotProductAttention:
     @check(points=0.5, after="test_all_sizes_different")
     @given(linked({"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}, sides=(1, 5), batch=(0, 2)), examples=5)
     def test_any_sizes(self, agrees, Q, K, V):
-        """random sizes, with and without batch axes"""
+        """random sizes, some with batch axes"""
         agrees.scaled_dot_product_attention(Q, K, V)
 
     @check(points=0.25, after="test_all_sizes_different")
@@ -403,9 +403,9 @@ class TestAttentionEntropy:
     @check(points=0.25, after="test_small_example")
     def test_from_one_key_to_all(self, student):
         """equal weights on m of n keys have entropy ln m, whichever keys they are"""
-        n = 12
-        weights = np.array([[1 / m if (7 * j + 5) % n < m else 0.0 for j in range(n)] for m in range(1, n + 1)])
-        assert_matches(student.attention_entropy(weights), np.log(np.arange(1, n + 1)))
+        for n, most in (12, range(1, 13)), (300, (1, 40, 300)):
+            weights = np.array([[1 / m if (7 * j + 5) % n < m else 0.0 for j in range(n)] for m in most])
+            assert_matches(student.attention_entropy(weights), np.log(most))
 
     @check(points=0.25, after="test_small_example")
     def test_order_of_the_keys(self, student, reference, rng):

@@ -118,7 +118,7 @@ def other_arguments(node: ast.expr, scope: Scope) -> Iterator[Change]:
             if near and name == "reshape":  # which does not swap axes
                 axes = numeral(i - len(args)), numeral(j - len(args))
                 yield Change(scope.np("swapaxes", _with(node, args=swapped), *axes), "transpose", 1.2)
-    if len(args) > 1:
+    if len(args) > 1 or (args and isinstance(getattr(args[0], "value", None), str)):
         for i in range(len(args)):
             yield Change(_with(node, args=args[:i] + args[i + 1 :]), "extra", 1.3)
     if isinstance(node.func, ast.Attribute) and len(args) == 1 and name_of(node.func.value) in scope.variables:
@@ -218,8 +218,8 @@ def other_buffer(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 
 @operator
-def other_range(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """Start or end a range one step earlier or later."""
+def other_range(node: ast.expr, scope: Scope) -> Iterator[Change]:
+    """Start or end a range one step earlier or later, or end it at a limit."""
     if call_of(node)[0] not in {"range", "arange"} or not isinstance(node, ast.Call):
         return
     one = ast.Constant(1)
@@ -230,6 +230,8 @@ def other_range(node: ast.expr, _scope: Scope) -> Iterator[Change]:
             yield Change(_with(node, args=[one, ast.BinOp(end, op, one)]), "range", 1.1)
         yield Change(_with(node, args=[one, end]), "range", 1.0)
         yield Change(_with(node, args=[ast.Call(ast.Name("len", ast.Load()), [end], [])]), "range", 1.4)
+        limits = [ast.Call(ast.Name("min", ast.Load()), [end, ast.Name(n, ast.Load())], []) for n in scope.parameters]
+        yield from (Change(_with(node, args=[limit]), "range", 1.4) for limit in limits)
     elif len(node.args) in {2, 3}:
         start, end, *step = node.args
         for op in (ast.Add(), ast.Sub()):

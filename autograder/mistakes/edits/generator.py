@@ -189,9 +189,7 @@ def scope_of(statement: ast.stmt, functions: Sequence[str] = (), source: str = "
     called = [n.func.id for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
     numpy = "numpy" if "np." not in source and "numpy." in source else "np"
     own = getattr(statement, "name", "")
-    if not isinstance(statement, Function):
-        stored = []
-    variables = tuple(dict.fromkeys([*parameters, *stored]))
+    variables = tuple(dict.fromkeys([*parameters, *(stored if isinstance(statement, Function) else [])]))
     given = [name for name in called if name in parameters]  # functions that are passed as arguments
     known = tuple(f for f in dict.fromkeys([*given, *functions]) if f != own)
     positional = tuple(a.arg for a in statement.args.args) if isinstance(statement, Function) else ()

@@ -87,6 +87,8 @@ PLACES = [  # the wrong body, the body after one edit, the line of the edit, and
     ("return np.exp(np.clip(x, -9, y))", "return np.exp(x - np.max(x, axis=-1, keepdims=True))", 2, "expression"),
     ("return np.exp(x.clip(-9, y))", "return np.exp(x - np.max(x, axis=-1, keepdims=True))", 2, "expression"),
     ("return np.where(x < y, 0, x)", "return np.where(x < x, 0, x)", 2, "comparison"),
+    ("return x.ravel('K')", "return x.ravel()", 2, "extra"),
+    ("for i in range(y):\n        x = i", "for i in range(min(y, x)):\n        x = i", 2, "range"),
     ("return np.zeros(x.shape[0])", "return np.zeros(x.shape[1])", 2, "shape"),
     ("if x not in y:\n        z = x\n    return z", "if True:\n        z = x\n    return z", 2, "condition"),
     ("return x.reshape(2, 3)", "return np.swapaxes(x.reshape(3, 2), -2, -1)", 2, "transpose"),
