@@ -41,7 +41,7 @@ KINDS = {
     "variable": EditKind("which variable is used"),
     "index": EditKind("the index, or the bounds of the slice", ("index", "indices", "slice")),
     "range": EditKind("the start and the end of the range", ("range", "loop")),
-    "extra": EditKind("an extra step, factor or argument"),
+    "extra": EditKind("a step, factor, index or argument that is not needed"),
     "missing": EditKind("what is computed there, and whether a step is missing"),
     "lines": EditKind("whether this step is needed"),
     "case": EditKind("whether this special case is needed, and whether the condition for it is right"),

@@ -228,7 +228,7 @@ def one_key_too_many(lengths, n_k):
 
 @wrong
 def one_key_too_few(lengths, n_k):
-    """Each of your sequences lacks its last real key. For example, a sequence of length 3 has keys at the positions 0,
+    """Every sequence that has real keys lacks its last one. For example, a sequence of length 3 has keys at the positions 0,
     1 and 2, but yours stops at 1. From which number do your positions count, and do you subtract 1 somewhere?"""
     return np.arange(n_k) < lengths[:, None, None] - 1
 
@@ -1332,8 +1332,8 @@ def never_looks_at_the_next_row(attend, X):
 @wrong
 def looks_one_row_back_only(attend, X):
     """Your results are what you get if you compare only the row just before a change of X. A leak may reach further:
-    position 1 may look at position 3 without any change in position 2. All the rows of the output before the change
-    must stay the same."""
+    row 1 of the output may depend on row 3 of X, even if row 2 of the output does not. All the rows of the output before
+    the change must stay the same."""
     Y = attend(X)
     for t in range(1, len(X)):
         changed = X.copy()
@@ -1346,8 +1346,8 @@ def looks_one_row_back_only(attend, X):
 @wrong
 def looks_one_row_back_only_with_other_numbers(attend, X):
     """Your results are what you get if you compare only the row just before a change of X. A leak may reach further:
-    position 1 may look at position 3 without any change in position 2. All the rows of the output before the change
-    must stay the same."""
+    row 1 of the output may depend on row 3 of X, even if row 2 of the output does not. All the rows of the output before
+    the change must stay the same."""
     rng = np.random.default_rng(1)
     Y = np.array(attend(X.copy()))
     for t in range(1, len(X)):

@@ -552,7 +552,7 @@ class TestCombineMasks:
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_fewer_queries_than_keys(self, agrees):
-        """two queries and five keys, a single query, a first mask that is no triangle, and padding between real keys"""
+        """fewer queries than keys for up to three sequences, a first mask that is no triangle, and padding between real keys"""
         causal = np.array([[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]], dtype=bool)
         padding = np.array([[[True, True, False, False, False]], [[True] * 5], [[True, True, True, True, False]]])
         agrees.combine_masks(causal, padding)
@@ -676,7 +676,7 @@ class TestIsCausal:
 
     @check(points=0.25, after="test_what_is_allowed")
     def test_unusual_functions(self, student, rng):
-        """functions of signs, squares or large numbers, leaks through small numbers or differences, a faint leak, and rounding"""
+        """functions of signs or squares, large numbers, X upside down, leaks through small numbers or differences, and rounding"""
         X = some_rows(rng, 6, 3)
         judge_all(student, X, (LIKE_X, True), (UPSIDE_DOWN, False), (SQUARES_SO_FAR, True), (SQUARES_TO_COME, False))
         judge_all(
