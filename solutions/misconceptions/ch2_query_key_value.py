@@ -209,6 +209,14 @@ def transpose_for_three_axes_only(Q, K):
 
 
 @wrong
+def merges_the_batch_axes(Q, K):
+    """With two or more batch axes, your result has only one. You merge them to work with three axes, and do not separate
+    them again. The shape should be (..., n_q, n_k), with the same batch axes as Q and K."""
+    Q, K = (A.reshape(-1, *A.shape[-2:]) if A.ndim > 2 else A for A in (Q, K))
+    return Q @ np.swapaxes(K, -1, -2)
+
+
+@wrong
 def exchanges_the_first_two_axes(Q, K):
     """You swap the first two axes. In plain matrices these are also the last two, so your code works there. With a
     batch in front, it moves the batch axis into the middle. Counted from the end, the axes to swap are always -1 and

@@ -1176,15 +1176,17 @@ def slopes_from(flat, f, x, eps):
 
 @wrong
 def moves_a_copy(f, x, eps=1e-5):
-    """Your slopes are 0 if x is transposed in memory. For such an array, `x.ravel()` and `x.reshape(-1)` return a copy,
-    and what you change in a copy does not change x. Does your f get an array in which the entry has moved?"""
+    """Your slopes are 0 if x is transposed in memory. For such an array, and for its `np.copy`, `.ravel()` and
+    `.reshape(-1)` return a new copy, and a change in it does not change the array. Does your f get an array in which the
+    entry has moved?"""
     return slopes_from(x.ravel(), f, x, eps)
 
 
 @wrong
 def moves_a_reshaped_copy(f, x, eps=1e-5):
-    """Your slopes are 0 if x is transposed in memory. For such an array, `x.ravel()` and `x.reshape(-1)` return a copy,
-    and what you change in a copy does not change x. Does your f get an array in which the entry has moved?"""
+    """Your slopes are 0 if x is transposed in memory. For such an array, and for its `np.copy`, `.ravel()` and
+    `.reshape(-1)` return a new copy, and a change in it does not change the array. Does your f get an array in which the
+    entry has moved?"""
     return slopes_from(x.reshape(-1), f, x, eps)
 
 
@@ -1267,7 +1269,7 @@ def moves_whole_rows(f, x, eps=1e-5):
 @wrong
 def moves_equal_entries_together(f, x, eps=1e-5):
     """Your slopes are right if all entries of x differ. If some are equal, you move them together, so each of them gets
-    the sum of their slopes. Do you look for an entry by its value? Move the entry at one index only."""
+    the slope of that joint step. Do you look for an entry by its value? Move the entry at one index only."""
     slopes = [(f(x + eps * (x == entry)) - f(x - eps * (x == entry))) / (2 * eps) for entry in x.ravel()]
     return np.reshape(slopes, x.shape)
 
@@ -1461,7 +1463,7 @@ wrong = misconceptions_of("query_gradient")
 
 @wrong
 def root_forgotten_at_the_end(q, K, V, g):
-    """Your weights are scaled, but the step from the scores back to q is not. The scores are K @ q divided by
+    """Your scores are scaled, but the step from the scores back to q is not. The scores are K @ q divided by
     sqrt(d_k), so their slopes with respect to q are smaller by that factor. All your slopes are sqrt(d_k) times too
     large."""
     return K.T @ (softmax_jacobian(_weights(q, K)) @ (V @ g))

@@ -177,7 +177,7 @@ def only_itself(n_q, n_k=None):
 
 @wrong
 def shifted_the_wrong_way(n_q, n_k=None):
-    """If there are more keys than queries, your triangle moves to the left, so the first queries may see nothing. The
+    """If there are more keys than queries, your triangle moves to the left, so some or all queries see no key. The
     queries are the last positions, so they should see more keys, not fewer. In causal_mask(2, 4), the first query
     should be at position 4 - 2 = 2. Which of the two numbers should you subtract from the other?"""
     n_k = n_q if n_k is None else n_k
@@ -269,8 +269,8 @@ def no_axis_for_the_queries(lengths, n_k):
 @wrong
 def masks_queries_and_keys(lengths, n_k):
     """Your mask is square for each sequence and blocks rows as well as columns. Only the columns of the padding should
-    be blocked. Padded queries may look: their answers are ignored, and a row with nothing to look at causes trouble.
-    Also, there may be more or fewer queries than keys, so the mask can depend only on the keys."""
+    be blocked. The answers of padded queries are ignored, so these queries may look. Also, there may be more or fewer
+    queries than keys, so the mask can depend only on the keys."""
     real = np.arange(n_k) < lengths[:, None]
     return real[:, :, None] & real[:, None, :]
 

@@ -140,8 +140,9 @@ def no_ties(values, rng):
 
 def a_hair_ahead(values, rng):
     """Return keys of which the best leads by a relative margin of 2e-9, which is too small for float32."""
-    scores_wanted = np.full(len(values["K"]), 5000.0)
-    scores_wanted[rng.integers(1, len(scores_wanted))] += 1e-5  # not key 0, which argmax returns if all are equal
+    places = rng.permutation(len(values["K"]))
+    # The best key is not key 0, which argmax returns if all are equal. No two scores are equal, so rounding decides nothing.
+    scores_wanted = 5000.0 - 1e-5 * (places if places[0] else np.roll(places, 1))
     q, K = values["q"].copy(), values["K"].copy()
     q[-1], K[:, -1] = 2.0, 0.0
     K[:, -1] = (scores_wanted - K @ q) / 2.0
@@ -373,6 +374,7 @@ class TestSoftmax:
         agrees.softmax(rows.T, axis=0)
         agrees.softmax(np.array([[1e300, -1e300, 0.0], [-1e300, -1e5, 1.0]]))
         agrees.softmax(np.array([1e300, 2.0, -3.0]))
+        agrees.softmax(np.array([[-1e10, 1.0, 2.0], [1.0, -1e300, 2.0]]))
         agrees.softmax(np.array([708.9, 709.0, 708.8]))  # exp does not overflow, but the sum does
         agrees.softmax(np.array([1000.0, 1000.009]))
         agrees.softmax(np.array([0.0, 8e-5, -9e-5]))

@@ -120,21 +120,19 @@ def overlap(edits: Sequence[Edit]) -> bool:
 def _all(
     statement: ast.stmt, text: Text, scope: Scope, more: Sequence[Operator], enough: Callable[[], bool]
 ) -> Iterator[Edit | PendingEdit]:
-    function = statement if isinstance(statement, Function) else None
     # An edited key of an ``in`` test is usually not found, so the edit corrects the condition rather than the key.
     compared = [node for node in ast.walk(statement) if isinstance(node, ast.Compare)]
     keys = {id(n) for c in compared if isinstance(c.ops[0], ast.In | ast.NotIn) for n in ast.walk(c)}
     # An edit of such a condition may only keep wrong code from running.
-    tests = [n.test for n in ast.walk(statement) if isinstance(n, ast.If | ast.IfExp)]
-    inside = {id(n) for test in tests for n in ast.walk(test)}
+    inside = {id(n) for one in ast.walk(statement) if isinstance(one, ast.If | ast.IfExp) for n in ast.walk(one.test)}
     # Another variable in a comparison may only make it always true or always false.
     sides = {id(side) for c in compared for side in (c.left, *c.comparators)}
     shapes = [
         n for n in ast.walk(statement) if isinstance(n, ast.Subscript) and getattr(n.value, "attr", "") == "shape"
     ]
     clearer = {(i, "variable"): "comparison" for i in sides} | {(id(n.slice), "number"): "shape" for n in shapes}
-    if function is not None:
-        yield from statement_edits(function, text, scope)
+    if isinstance(statement, Function):
+        yield from statement_edits(statement, text, scope)
     # The donors come last, because MAX_EDITS may end this.
     for group, node in product((OPERATORS, more), _expressions(statement)):
         if enough():
@@ -148,9 +146,8 @@ def _all(
                 kind = "condition" if id(node) in keys else clearer.get((id(node), change.kind), change.kind)
                 kind = "branch" if id(node) in inside and kind != "condition" else kind
                 yield PendingEdit(node, span, change.replacement, kind, change.cost)
-        if isinstance(function, ast.FunctionDef):
-            mutations = [change for change in changes if change.mutation]
-            for change in sorted(mutations, key=lambda change: change.mutation):
+        if isinstance(statement, ast.FunctionDef):
+            for change in sorted((c for c in changes if c.mutation), key=lambda change: change.mutation):
                 yield PendingEdit(node, span, change.replacement, change.kind, 1.0)
 
 
@@ -188,10 +185,9 @@ def scope_of(statement: ast.stmt, functions: Sequence[str] = (), source: str = "
     stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     called = [n.func.id for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
     numpy = "numpy" if "np." not in source and "numpy." in source else "np"
-    own = getattr(statement, "name", "")
     variables = tuple(dict.fromkeys([*parameters, *(stored if isinstance(statement, Function) else [])]))
     given = [name for name in called if name in parameters]  # functions that are passed as arguments
-    known = tuple(f for f in dict.fromkeys([*given, *functions]) if f != own)
+    known = tuple(f for f in dict.fromkeys([*given, *functions]) if f != getattr(statement, "name", ""))
     positional = tuple(a.arg for a in statement.args.args) if isinstance(statement, Function) else ()
     texts = methods.uses_texts(statement)
     assigned = tuple(donors.assigned_once(statement).items())

@@ -173,9 +173,13 @@ def _other_targets(index: ast.expr) -> Iterator[ast.expr]:
 
 
 def _exchanged(one: ast.stmt, other: ast.stmt, text: Text) -> Iterator[Edit]:
+    """Exchange two statements, or move an assignment from after a loop to the end of the loop's body."""
     spans = text.span(one), text.span(other)
     if spans[0] is None or spans[1] is None or isinstance(other, ast.Return):
         return
+    if isinstance(one, ast.For | ast.While) and isinstance(other, ast.Assign | ast.AugAssign):
+        inside = f"{text.of(one)}\n{' ' * one.body[0].col_offset}{text.of(other)}"
+        yield Edit(spans[0][0], spans[1][1], inside, text.line(other), "place", 1.0)
     between = text.between(spans[0][1], spans[1][0])
     new = f"{text.of(other)}{between}{text.of(one)}"
     if isinstance(one, ast.Assign | ast.AugAssign | ast.Expr | ast.If | ast.For):

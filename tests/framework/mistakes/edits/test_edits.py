@@ -99,6 +99,7 @@ PLACES = [  # the wrong body, the body after one edit, the line of the edit, and
     ("for i in range(y):\n        x = x + i\n    return x", "for i in range(y + 1):\n        x = x + i\n    return x", 2, "range"),
     ("for i in x:\n        z = i\n        return z", "for i in x:\n        z = i\n        pass\n    return z", 4, "returned"),
     ("z = 0\n    for i in x:\n        z += i\n    return z", "for i in x:\n        z = 0\n        z += i\n    return z", 2, "place"),
+    ("z = 0\n    for i in x:\n        w = i\n    z += w\n    return z", "z = 0\n    for i in x:\n        w = i\n        z += w\n    return z", 5, "place"),
     (
         "z = np.zeros(3)\n    w = []\n    for i in x:\n        z = z + i\n        w.append(z)\n    return w",
         "w = []\n    for i in x:\n        z = np.zeros(3)\n        z = z + i\n        w.append(z)\n    return w", 2, "place",
