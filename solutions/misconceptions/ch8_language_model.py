@@ -232,7 +232,7 @@ def eps_twice(X, gain, bias, eps=1e-5):
 @wrong
 def gain_on_top_of_one(X, gain, bias, eps=1e-5):
     """In effect, you multiply by 1 + gain. Some models store the gain that way, as its distance from 1. Here, multiply
-    by the gain itself, and add only the bias."""
+    by the gain itself."""
     return right.layer_norm(X, 1 + gain, bias, eps)
 
 
@@ -528,7 +528,7 @@ def angles_side_by_side(X, positions, base=10000.0):
 @wrong
 def exponents_up_to_one(X, positions, base=10000.0):
     """Your exponents go from 0 to -1, both included. Pair i has the exponent -2 i / d, so the last pair does not reach
-    -1. For example, if d = 4, the exponents are 0 and -1/2. If you use `linspace`, does it include the end?"""
+    -1. For example, if d = 4, the exponents are 0 and -1/2. Do you divide by m or by m - 1? `linspace` includes the end."""
     m = X.shape[-1] // 2
     return turned(X, np.asarray(positions)[:, None] * float(base) ** -np.linspace(0, 1, m))
 
@@ -685,8 +685,8 @@ def no_residual_at_all(X, weights, h):
 
 @wrong
 def mlp_beside_the_attention(X, weights, h):
-    """The mlp gets the normed rows of the original X, from before the attention. The steps run one after the other.
-    What should have been added to X before the second norm?"""
+    """The mlp gets the normed rows of the original X, from before the attention. The steps should run one after the
+    other. What should have been added to X before the second norm?"""
     attended = block(X, {**weights, "mlp": {name: 0 * W for name, W in weights["mlp"].items()}}, h)
     mlp = weights["mlp"]
     hidden = np.maximum(layer_norm(X, **weights["norm_2"]) @ mlp["W_1"] + mlp["b_1"], 0)
@@ -856,8 +856,8 @@ def relu_left_out(X, weights, h):
 
 @wrong
 def smooth_activation(X, weights, h):
-    """Your mlp uses a smooth function (GELU or something like it) instead of relu. Many models do, but this model was
-    trained with relu: negative numbers become 0, and the other numbers stay the same."""
+    """Your mlp uses a smooth function (GELU or something like it) instead of relu. Many models do, but this
+    block uses relu: negative numbers become 0, and the other numbers stay the same."""
     return block(X, weights, h, activate=lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))))
 
 
@@ -1028,8 +1028,8 @@ def merged_by_reshape_alone(X, weights, h):
 @wrong
 def values_as_wide_as_the_queries(X, weights, h):
     """You cut the columns of W_V, or of the values, in steps of a query's width. But the values may be wider or
-    narrower, so the heads get the wrong columns, or none. A head's share of W_V has as many columns as W_V, divided by
-    h, and the rows of W_O are shared out in the same way."""
+    narrower, so the heads get the wrong columns, or none. Each head gets 1/h of the columns of W_V, and 1/h of the rows
+    of W_O."""
     n, W, mlp = X.shape[-2], weights["attention"], weights["mlp"]
     normed, Y, d = layer_norm(X, **weights["norm_1"]), X, W["W_Q"].shape[1] // h
     for part in (slice(i * d, (i + 1) * d) for i in range(h)):
@@ -1135,23 +1135,23 @@ def batch_as_one_text(X, weights, h):
 
 @wrong
 def gelu(X, weights, h):
-    """Your mlp uses a smooth function (GELU or something like it) instead of relu. Many models do, but this model was
-    trained with relu: negative numbers become 0, and the other numbers stay the same."""
+    """Your mlp uses a smooth function (GELU or something like it) instead of relu. Many models do, but this
+    block uses relu: negative numbers become 0, and the other numbers stay the same."""
     erf = np.vectorize(math.erf, otypes=[float])
     return block(X, weights, h, activate=lambda x: 0.5 * x * (1 + erf(x / np.sqrt(2))))
 
 
 @wrong
 def silu(X, weights, h):
-    """Your mlp uses a smooth function (GELU or something like it) instead of relu. Many models do, but this model was
-    trained with relu: negative numbers become 0, and the other numbers stay the same."""
+    """Your mlp uses a smooth function (GELU or something like it) instead of relu. Many models do, but this
+    block uses relu: negative numbers become 0, and the other numbers stay the same."""
     return block(X, weights, h, activate=lambda x: x / (1 + np.exp(-x)))
 
 
 @wrong
 def tanh_for_relu(X, weights, h):
-    """Your mlp uses tanh, which keeps all numbers between -1 and 1. This model was trained with relu: negative numbers
-    become 0, and the other numbers stay the same."""
+    """Your mlp uses tanh, which keeps all numbers between -1 and 1. This block uses relu: negative numbers become 0, and
+    the other numbers stay the same."""
     return block(X, weights, h, activate=np.tanh)
 
 
@@ -1638,8 +1638,8 @@ def order_for_token(logits, temperature, rng):
 
 @wrong
 def order_for_token_when_drawn(logits, temperature, rng):
-    """Above temperature 0, your tokens and their probabilities do not belong together. Do you sort one of the two by
-    the logits? A token is a place in `logits`, and the logit in that place determines its probability."""
+    """Above temperature 0, your tokens get the probabilities of other tokens. Do you sort one of the two by the
+    logits? A token is a place in `logits`, and the logit in that place determines its probability."""
     return right.sample_next(np.sort(logits)[::-1] if temperature else logits, temperature, rng)
 
 
@@ -1655,9 +1655,9 @@ def a_new_number_for_each_token(logits, temperature, rng):
 
 @wrong
 def compared_with_each_share(logits, temperature, rng):
-    """You compare one random number with the probability of each token by itself. So a token after a likelier one is
-    never drawn, and all that is left goes to the last token. Compare the number with the running sum of the
-    probabilities."""
+    """You compare one random number with the probability of each token by itself. A token after a likelier one
+    is never drawn, except for the last token, which gets all that is left. Compare the number with the running sum of
+    the probabilities."""
     if temperature == 0:
         return int(np.argmax(logits))
     p = softmax(np.asarray(logits) / temperature)
